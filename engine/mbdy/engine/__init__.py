@@ -1,0 +1,32 @@
+"""What a system is and its equations of motion: model files, the Order-N equations, the compiled core."""
+
+from mbdy.engine.compiled import Compiled, CompilerError, NoCompilerNote, compiled
+from mbdy.engine.equations import Equations, equations
+from mbdy.engine.faults import Fault, ModelError, ModelWarning
+from mbdy.engine.files import dumps, load, loads, save
+from mbdy.engine.model import Body, Joint, Model, Node, Wheel
+from mbdy.engine.ports import Ports, Variable, ports
+
+__all__ = [
+    "Body",
+    "Compiled",
+    "CompilerError",
+    "Equations",
+    "Fault",
+    "Joint",
+    "Model",
+    "ModelError",
+    "ModelWarning",
+    "NoCompilerNote",
+    "Node",
+    "Ports",
+    "Variable",
+    "Wheel",
+    "compiled",
+    "dumps",
+    "equations",
+    "load",
+    "loads",
+    "ports",
+    "save",
+]

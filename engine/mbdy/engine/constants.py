@@ -1,0 +1,165 @@
+"""Parameters made ready for the equations: ``k = prepare(p)``, once whenever a parameter changes.
+
+Unit axes, rotation matrices, first moments and inertias about the origins are worked out here and not in every
+evaluation. `Layout` says where each body's share lies, for parameters (``p``) and constants (``k``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from mbdy.engine import spatial
+from mbdy.engine.joints import Shape, shape
+from mbdy.engine.model import Body, Model
+
+SX = ca.SX
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What is compiled of a body: two bodies of one structure share their kernels."""
+
+    form: Shape
+    floating: bool
+    attitude: bool
+    motion: tuple[str, ...]
+    wheels: int
+    nodes: int
+
+
+def structure(body: Body) -> Structure:
+    """The structure of ``body``."""
+    joint = body.joint
+    return Structure(
+        shape(joint), joint.floating, joint.kind == "attitude", joint.motion, len(body.wheels), len(body.nodes)
+    )
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Named pieces of one body's vector, by size."""
+
+    sizes: tuple[tuple[str, int], ...]
+
+    @property
+    def size(self) -> int:
+        return sum(size for _, size in self.sizes)
+
+    def places(self, name: str) -> slice:
+        """Where the piece called ``name`` lies."""
+        names = [n for n, _ in self.sizes]
+        begin = sum(size for _, size in self.sizes[: names.index(name)])
+        return slice(begin, begin + dict(self.sizes)[name])
+
+    def split(self, vector: SX) -> dict[str, SX]:
+        """The pieces of ``vector`` by name."""
+        return {name: vector[self.places(name)] for name, _ in self.sizes}
+
+
+def constant_fields(kind: Structure) -> Fields:
+    """One body's constants: what `prepare_body` gives and the kernels read.
+
+    ``inertia`` is about the body's origin, less the spin inertia of its wheels (equations.md, section 5).
+    """
+    form = kind.form
+    coordinates = 0 if kind.floating else form.n_axes
+    return Fields((
+        ("mass", 1), ("moment", 3), ("inertia", 6), ("com", 3),
+        ("R0", 9), ("at", 3), ("axes", 3 * form.n_axes),
+        ("frame", 4), ("stiffness", coordinates), ("damping", 0 if kind.floating else form.n_u),
+        ("spin", kind.wheels), ("spin_axes", 3 * kind.wheels), ("nodes", 3 * kind.nodes),
+    ))  # fmt: skip
+
+
+def parameter_fields(kind: Structure) -> Fields:
+    """One body's parameters, gathered in this order from the port table by `gather`."""
+    form = kind.form
+    sizes = [("mass", 1), ("com", 3), ("inertia", 6)]
+    if not kind.floating:
+        sizes += [("at", 3), ("frame", 4), ("axis", 3 * form.n_axes), ("stiffness", form.n_axes)]
+        sizes += [("damping", form.n_u)]
+    sizes += [("wheels", 4 * kind.wheels), ("nodes", 3 * kind.nodes)]
+    return Fields(tuple(sizes))
+
+
+def parameter_names(body: Body) -> list[str]:
+    """The variables whose values, side by side, are the body's `parameter_fields`."""
+    names = [f"{body.name}.{part}" for part in ("mass", "com", "inertia")]
+    if not body.joint.floating:
+        names += [f"{body.name}.joint.{part}" for part in ("at", "frame", "axis", "stiffness", "damping")]
+    for wheel in body.wheels:
+        names += [f"{body.name}.{wheel}.inertia", f"{body.name}.{wheel}.axis"]
+    return names + [f"{body.name}.{node}.at" for node in body.nodes]
+
+
+def prepare_body(kind: Structure) -> ca.Function:
+    """Kernel: one body's parameters to its constants."""
+    fields = parameter_fields(kind)
+    vector = SX.sym("p", fields.size)
+    p = fields.split(vector)
+    form = kind.form
+    mass, com = p["mass"], p["com"]
+    moment = mass * com
+    about_origin = spatial.symmetric(p["inertia"], 3) + mass * (ca.dot(com, com) * SX.eye(3) - com @ com.T)
+    if kind.floating:
+        R0, at, frame = SX.eye(3), SX(3, 1), SX([1, 0, 0, 0])
+        axes = [SX.eye(3)[:, i] for i in range(3)]
+    else:
+        frame = p["frame"] / ca.norm_2(p["frame"])
+        R0, at = spatial.rotation_matrix(frame), p["at"]
+        axes = [_unit(p["axis"][3 * i : 3 * i + 3]) for i in range(form.n_axes)]
+    spins = [p["wheels"][4 * i] for i in range(kind.wheels)]
+    spin_axes = [_unit(p["wheels"][4 * i + 1 : 4 * i + 4]) for i in range(kind.wheels)]
+    for J, a in zip(spins, spin_axes, strict=True):
+        about_origin -= J * a @ a.T
+    made = {
+        "mass": mass, "moment": moment, "inertia": spatial.upper(about_origin), "com": com,
+        "R0": ca.vec(ca.densify(R0)), "at": at, "axes": ca.vertcat(*axes), "frame": frame,
+        "stiffness": SX(0, 1) if kind.floating else p["stiffness"],
+        "damping": SX(0, 1) if kind.floating else p["damping"],
+        "spin": ca.vertcat(*spins), "spin_axes": ca.vertcat(*spin_axes), "nodes": p["nodes"],
+    }  # fmt: skip
+    pieces = []
+    for name, size in constant_fields(kind).sizes:
+        if size:
+            pieces.append(ca.densify(made[name]))
+    return ca.Function("prepare_body", [vector], [ca.vertcat(*pieces)])
+
+
+def _unit(axis: SX) -> SX:
+    return axis / ca.norm_2(axis)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Places of each body's parts in the core's vectors ``x``, ``u``, ``p`` and ``k``."""
+
+    structures: tuple[Structure, ...]
+    q: tuple[slice, ...]
+    speeds: tuple[slice, ...]
+    wheels: tuple[slice, ...]
+    constants: tuple[slice, ...]
+    n_q: int
+    n_u: int
+    n_x: int
+    n_k: int
+
+
+def layout(model: Model) -> Layout:
+    """The layout of ``model``: x = [q, u, h], each block by body in the order of the file."""
+    structures = tuple(structure(b) for b in model.bodies)
+
+    def run(start: int, sizes: list[int]) -> tuple[tuple[slice, ...], int]:
+        slices = []
+        for size in sizes:
+            slices.append(slice(start, start + size))
+            start += size
+        return tuple(slices), start
+
+    q, n_q = run(0, [b.joint.n_q for b in model.bodies])
+    speeds, end = run(n_q, [b.joint.n_u for b in model.bodies])
+    wheels, n_x = run(end, [len(b.wheels) for b in model.bodies])
+    constants, n_k = run(0, [constant_fields(s).size for s in structures])
+    return Layout(structures, q, speeds, wheels, constants, n_q, end - n_q, n_x, n_k)

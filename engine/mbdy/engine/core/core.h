@@ -1,0 +1,59 @@
+/* mbdy core: one plant of one model structure, stepped at a fixed internal step.
+
+   Generated functions (model.c, made by CasADi) hold the equations; core.c holds the time stepping. A plant is
+   one block of memory made by mbdy_new; nothing allocates, locks or prints after that. Vectors: s start values,
+   x states, u inputs, p parameters, y outputs; their sizes are in config.h. */
+
+#ifndef MBDY_CORE_H
+#define MBDY_CORE_H
+
+#if defined(_WIN32)
+#define MBDY_API __declspec(dllexport)
+#else
+#define MBDY_API __attribute__((visibility("default")))
+#endif
+
+#define MBDY_ABI 1
+
+enum mbdy_status {
+    MBDY_OK = 0,
+    MBDY_BAD_INPUT = 1,     /* an input is not finite; mbdy_fault says which */
+    MBDY_BAD_PARAMETER = 2, /* a parameter is not finite (mbdy_fault says which) or makes no finite constants
+                               (mbdy_fault is their number); the constants are as before */
+    MBDY_BAD_START = 3,     /* a start value is not finite or a quaternion is zero; mbdy_fault says which */
+    MBDY_FAILED = 4,        /* the state left the finite numbers; mbdy_fault says which; the old one is back */
+    MBDY_BAD_STEP = 5       /* the communication or internal step is not positive and finite, or too many */
+};
+
+enum mbdy_integrator { MBDY_RK4 = 0, MBDY_EULER = 1 };
+
+enum mbdy_vector { MBDY_S, MBDY_X, MBDY_U, MBDY_U_END, MBDY_P, MBDY_Y, MBDY_VECTORS };
+
+typedef struct mbdy_core mbdy_core;
+
+MBDY_API int mbdy_abi(void);
+MBDY_API int mbdy_size(int vector);
+MBDY_API mbdy_core *mbdy_new(void);
+MBDY_API void mbdy_free(mbdy_core *core);
+MBDY_API double *mbdy_vector(mbdy_core *core, int vector);
+MBDY_API int mbdy_fault(const mbdy_core *core);
+
+/* Constants from parameters p, then states x from start values s. */
+MBDY_API int mbdy_prepare(mbdy_core *core);
+MBDY_API int mbdy_start(mbdy_core *core);
+
+/* x' and y at any state and input; the plant's own x and u where a pointer is null. */
+MBDY_API void mbdy_derivatives(mbdy_core *core, const double *x, const double *u, double *dx);
+MBDY_API void mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y);
+
+/* One communication step H in ceil(H/h - 1e-9) equal internal steps, inputs held at u or going linearly from u to
+   u_end (booleans hold the value in u_end); then y, with the inputs of the end. On a fault x is as before. */
+MBDY_API int mbdy_step(mbdy_core *core, double H, double h, int integrator, int linear);
+
+/* `rows` communication steps in a row: before each, the next row of `inputs` is copied into u (and, when linear,
+   the one after it into u_end: rows + 1 of them), held where `inputs` is null; after each, the outputs at places
+   `pick` are written to `out`. Returns the status; *done says how many rows are whole. */
+MBDY_API int mbdy_run(mbdy_core *core, int rows, double H, double h, int integrator, int linear,
+                      const double *inputs, const int *pick, int picked, double *out, int *done);
+
+#endif

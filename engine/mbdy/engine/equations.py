@@ -1,0 +1,158 @@
+"""A model's equations as four CasADi functions over its vectors: prepare, start, derivatives, outputs.
+
+``k = prepare(p)``, ``x = start(s, k)``, ``x' = derivatives(x, u, k)``, ``y = outputs(x, u, k)``. Everything mbdy
+runs, in C or in CasADi's virtual machine, is made of these; a model's numbers are not in them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+import casadi as ca
+
+from mbdy.engine import order_n
+from mbdy.engine.constants import layout, parameter_names, prepare_body
+from mbdy.engine.kernels import Kernels
+from mbdy.engine.model import Body, Model
+from mbdy.engine.order_n import BodyInputs, BodyMotion, BodyState, System
+from mbdy.engine.ports import Ports, ports
+from mbdy.engine.topology import ROOT, tree
+from mbdy.engine.view import View, wheel_momenta
+
+MX = ca.MX
+
+
+@dataclass(frozen=True)
+class Equations:
+    """The functions of one structure of model, with its port table.
+
+    ``operations`` counts the scalar operations of one call of ``derivatives``, each kernel call by its own.
+    """
+
+    ports: Ports
+    prepare: ca.Function
+    start: ca.Function
+    derivatives: ca.Function
+    outputs: ca.Function
+    operations: int
+    n_k: int
+    n_q: int
+
+    @property
+    def functions(self) -> tuple[ca.Function, ...]:
+        return (self.prepare, self.start, self.derivatives, self.outputs)
+
+
+def equations(model: Model) -> Equations:
+    """The equations of ``model``; only its structure is compiled in, its numbers are the inputs ``p`` and ``s``."""
+    return _Assembly(model).assembled()
+
+
+class _Assembly:
+    """Lays kernels along the tree of one model."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.tree = tree(model)
+        self.ports: Ports = ports(model)
+        self.layout = layout(model)
+        self.attitude_root = any(b.joint.kind == "attitude" for b in model.bodies)
+
+    def assembled(self) -> Equations:
+        x, s = MX.sym("x", self.layout.n_x), MX.sym("s", self.layout.n_x)
+        u, k = MX.sym("u", len(self.ports.input_names)), MX.sym("k", self.layout.n_k)
+        p = MX.sym("p", len(self.ports.parameter_names))
+        made = Kernels()
+        derivatives = self.derivatives(x, u, k, made)
+        operations = made.operations()
+        return Equations(
+            ports=self.ports,
+            prepare=ca.Function("mbdy_model_prepare", [p], [self.prepare(p)], ["p"], ["k"]),
+            start=ca.Function("mbdy_model_start", [s, k], [self.start(s, k)], ["s", "k"], ["x"]),
+            derivatives=ca.Function("mbdy_model_derivatives", [x, u, k], [derivatives], ["x", "u", "k"], ["xdot"]),
+            outputs=ca.Function("mbdy_model_outputs", [x, u, k], [self.outputs(x, u, k, made)], ["x", "u", "k"], ["y"]),
+            operations=operations,
+            n_k=self.layout.n_k,
+            n_q=self.layout.n_q,
+        )
+
+    def prepare(self, p: MX) -> MX:
+        made, pieces = Kernels(), []
+        for body, kind in zip(self.model.bodies, self.layout.structures, strict=True):
+            own = [p[self.ports.by_name[n].places] for n in parameter_names(body) if n in self.ports.by_name]
+            pieces += made.call(prepare_body, (kind,), ca.vertcat(*own))
+        return ca.vertcat(*pieces)
+
+    def start(self, s: MX, k: MX) -> MX:
+        """``x`` from start values: wheel speeds become momenta, an ``attitude`` root's origin the mass centre."""
+        system = self.system(s, MX.zeros(len(self.ports.input_names)), k, Kernels())
+        view = View(self.model, system, order_n.velocities(system))
+        qs, us, hs = ([s[at] for at in places] for places in (self.layout.q, self.layout.speeds, self.layout.wheels))
+        for j, kind in enumerate(self.layout.structures):
+            if kind.attitude:
+                qs[j] = ca.vertcat(qs[j][:3] + view.centre, qs[j][3:])
+                us[j] = ca.vertcat(us[j][:3] + view.drift, us[j][3:])
+            if kind.wheels:
+                hs[j] = wheel_momenta(view, j, hs[j])
+        return ca.densify(ca.vertcat(*qs, *us, *hs))
+
+    def derivatives(self, x: MX, u: MX, k: MX, made: Kernels) -> MX:
+        system = self.system(x, u, k, made)
+        moves = order_n.velocities(system)
+        order_n.accelerations(system, moves, self.swept_gravity(u))
+        q_rates, u_rates = [m.q_rate for m in moves], [m.u_rate for m in moves]
+        for j, kind in enumerate(self.layout.structures):
+            if kind.floating:
+                q_rates[j] = ca.vertcat(system.states[j].u[:3], q_rates[j][3:])
+            if kind.attitude:
+                u_rates[j] = ca.vertcat(self.mass_centre_acceleration(system, moves, u), u_rates[j][3:])
+        return ca.densify(ca.vertcat(*q_rates, *u_rates, *(given.torques for given in system.inputs)))
+
+    def outputs(self, x: MX, u: MX, k: MX, made: Kernels) -> MX:
+        system = self.system(x, u, k, made)
+        moves = order_n.velocities(system)
+        order_n.accelerations(system, moves, self.swept_gravity(u))
+        found = View(self.model, system, moves).outputs(self.input(u, "system.gravity"), self.swept_gravity(u))
+        return ca.densify(ca.vertcat(*(found[v.name] for v in self.ports.outputs)))
+
+    def system(self, x: MX, u: MX, k: MX, made: Kernels) -> System:
+        at = self.layout
+        states = [BodyState(x[q], x[s], x[h]) for q, s, h in zip(at.q, at.speeds, at.wheels, strict=True)]
+        return System(
+            self.tree, at.structures, states, [k[c] for c in at.constants],
+            [self.body_inputs(u, body) for body in self.model.bodies], made,
+        )  # fmt: skip
+
+    def input(self, u: MX, *names: str) -> MX:
+        """The elements of inputs in ``u``, side by side; nothing for those that the model does not have."""
+        return ca.vertcat(*(u[self.ports.by_name[n].places] for n in names if n in self.ports.by_name))
+
+    def body_inputs(self, u: MX, body: Body) -> BodyInputs:
+        name, stem = body.name, f"{body.name}.joint"
+        points = [name, *(f"{name}.{node}" for node in body.nodes)]
+        effort = () if body.joint.floating else (f"{stem}.force", f"{stem}.torque")
+        return BodyInputs(
+            forces=self.input(u, *(f"{point}.{sort}" for point in points for sort in ("force", "torque"))),
+            effort=self.input(u, *effort),
+            rest=self.input(u, f"{stem}.rest"),
+            acceleration=self.input(u, f"{stem}.acceleration"),
+            switches=self.input(u, f"{stem}.prescribed", f"{stem}.locked"),
+            torques=self.input(u, *(f"{name}.{wheel}.torque" for wheel in body.wheels)),
+        )
+
+    def swept_gravity(self, u: MX) -> MX:
+        """Gravity in the sweeps: under an ``attitude`` root it acts on the mass centre's motion alone."""
+        return MX.zeros(3) if self.attitude_root else self.input(u, "system.gravity")
+
+    def mass_centre_acceleration(self, system: System, moves: list[BodyMotion], u: MX) -> MX:
+        """``F/m + g`` of the whole system, inertial axes: forces are turned and summed from tips to base."""
+        carried: dict[int, MX] = {}
+        for j in self.tree.inward:
+            given = system.inputs[j].forces
+            own = [given[6 * i : 6 * i + 3] for i in range(given.shape[0] // 6)]
+            below = [carried[child] for child in self.tree.children[j]]
+            carried[j] = moves[j].E.T @ reduce(add, own + below)
+        total = reduce(add, (carried[j] for j in self.tree.outward if self.tree.parent[j] == ROOT))
+        return total / reduce(add, (k[0] for k in system.constants)) + self.input(u, "system.gravity")

@@ -1,0 +1,162 @@
+"""What a system is: bodies, joints, wheels, nodes and the start of a run, as frozen data in SI units.
+
+Frames and symbols are those of Stoneking's Order-N memo as far as they go: N is inertial; body ``j`` has
+frame ``B_j`` whose origin is the outboard point of its inboard joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Literal
+
+Vector3 = tuple[float, float, float]
+Matrix3 = tuple[Vector3, Vector3, Vector3]
+Quaternion = tuple[float, float, float, float]
+Motion = Literal["free", "prescribed", "switchable"]
+
+INERTIAL = "inertial"
+
+IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
+ZERO3: Vector3 = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joint:
+    """One general joint: a placement in the parent, up to 3 translations, then up to 3 rotations.
+
+    ``to``            name of the parent body, or ``"inertial"``.
+    ``kind``          the spelling it came from (``"revolute"``, ``"free"``, ...; ``"general"`` without one).
+                      Only ``"free"`` and ``"attitude"`` mean more than their axes: they name a floating root.
+    ``translations``  axes [-] in the joint frame, each of any length but zero (a direction).
+    ``rotations``     axes [-], successive axes following the rotations already made; empty when ``spherical``.
+    ``spherical``     three rotational degrees of freedom by quaternion; speeds are the relative angular
+                      velocity in outboard axes.
+    ``at``            [m] joint's place from the parent's origin, parent axes.
+    ``frame``         quaternion w, x, y, z: joint-frame components to parent components.
+    ``stiffness``     [N/m, N.m/rad] and ``rest`` [m, rad], one for each coordinate (not for spherical).
+    ``damping``       [N.s/m, N.m.s/rad] and ``motion``, one for each degree of freedom, translations first.
+    """
+
+    to: str
+    kind: str = "general"
+    translations: tuple[Vector3, ...] = ()
+    rotations: tuple[Vector3, ...] = ()
+    spherical: bool = False
+    at: Vector3 = ZERO3
+    frame: Quaternion = IDENTITY
+    stiffness: tuple[float, ...] = ()
+    damping: tuple[float, ...] = ()
+    rest: tuple[float, ...] = ()
+    motion: tuple[Motion, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, count, default in (
+            ("stiffness", self.n_coordinates, 0.0),
+            ("rest", self.n_coordinates, 0.0),
+            ("damping", self.n_u, 0.0),
+            ("motion", self.n_u, "free"),
+        ):
+            given = getattr(self, name)
+            if not given:
+                object.__setattr__(self, name, (default,) * count)
+            elif len(given) != count:
+                raise ValueError(f"joint {name}: {count} values are needed, got {len(given)}")
+
+    @property
+    def floating(self) -> bool:
+        """Whether this is a floating root (``free`` or ``attitude``)."""
+        return self.kind in ("free", "attitude")
+
+    @property
+    def n_translations(self) -> int:
+        return len(self.translations)
+
+    @property
+    def n_rotations(self) -> int:
+        """Rotational degrees of freedom."""
+        return 3 if self.spherical else len(self.rotations)
+
+    @property
+    def n_coordinates(self) -> int:
+        """Coordinates that are a distance or an angle (all but a spherical joint's quaternion)."""
+        return len(self.translations) + len(self.rotations)
+
+    @property
+    def n_q(self) -> int:
+        """Position states: distances, then angles or one quaternion."""
+        return self.n_translations + (4 if self.spherical else len(self.rotations))
+
+    @property
+    def n_u(self) -> int:
+        """Degrees of freedom."""
+        return self.n_translations + self.n_rotations
+
+    @property
+    def axes(self) -> tuple[Vector3, ...]:
+        """Axes of the coordinates, translations first."""
+        return self.translations + self.rotations
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wheel:
+    """A rotor in a body that already includes its mass and inertia.
+
+    ``axis`` [-] body axes, any length but zero; ``inertia`` [kg.m2] spin inertia.
+    """
+
+    axis: Vector3
+    inertia: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A point of a body where forces enter and motion is read: ``at`` [m] from the body's origin, body axes."""
+
+    at: Vector3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """A rigid body: ``mass`` [kg], ``com`` [m] from its origin and ``inertia`` [kg.m2] about it, body axes."""
+
+    name: str
+    joint: Joint
+    mass: float
+    com: Vector3 = ZERO3
+    inertia: Matrix3 = (ZERO3, ZERO3, ZERO3)
+    wheels: Mapping[str, Wheel] = field(default_factory=dict)
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A system of bodies in the order of its file, with gravity [m/s2] and the start of a run.
+
+    ``initial`` holds start values in SI by the names of `mbdy.engine.ports` without index
+    (``bus.omega``, ``panel.joint.angle``, ``bus.x.speed``); what is left out starts at zero or identity.
+    ``source`` is the file it came from, for messages.
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    gravity: Vector3 = ZERO3
+    initial: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "initial", MappingProxyType(dict(self.initial)))
+
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """Place of each body in ``bodies`` by name."""
+        return {body.name: i for i, body in enumerate(self.bodies)}
+
+    def body(self, name: str) -> Body:
+        """The body called ``name``; KeyError names those that exist."""
+        try:
+            return self.bodies[self.index[name]]
+        except KeyError:
+            raise KeyError(f"no body {name!r}; bodies are {', '.join(self.index)}") from None

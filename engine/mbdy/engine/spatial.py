@@ -1,0 +1,128 @@
+"""Spatial algebra over CasADi symbols: motion ``[omega; v]`` and force ``[n; f]`` vectors about a body's origin.
+
+Conventions of Featherstone (Rigid Body Dynamics Algorithms, 2008, ch. 2) with motion vectors in body axes.
+Symmetric 3x3 and 6x6 matrices travel between kernels as their upper triangles, row by row.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+
+SX = ca.SX
+
+
+def skew(a: SX) -> SX:
+    """The 3x3 matrix of ``a x``."""
+    return ca.vertcat(
+        ca.horzcat(0, -a[2], a[1]),
+        ca.horzcat(a[2], 0, -a[0]),
+        ca.horzcat(-a[1], a[0], 0),
+    )
+
+
+def symmetric(upper: SX, n: int) -> SX:
+    """The n x n symmetric matrix of an upper triangle given row by row."""
+    place: dict[tuple[int, int], int] = {}
+    for at, (i, j) in enumerate((i, j) for i in range(n) for j in range(i, n)):
+        place[i, j] = place[j, i] = at
+    return ca.vertcat(*(ca.horzcat(*(upper[place[i, j]] for j in range(n))) for i in range(n)))
+
+
+def upper(matrix: SX) -> SX:
+    """The upper triangle of a symmetric matrix, row by row."""
+    n = matrix.shape[0]
+    return ca.vertcat(*(matrix[i, j] for i in range(n) for j in range(i, n)))
+
+
+def cross_motion(V: SX, W: SX) -> SX:
+    """``V x W`` of two motion vectors."""
+    return ca.vertcat(ca.cross(V[:3], W[:3]), ca.cross(V[:3], W[3:]) + ca.cross(V[3:], W[:3]))
+
+
+def cross_force(V: SX, F: SX) -> SX:
+    """``V x* F`` of a motion and a force vector."""
+    return ca.vertcat(ca.cross(V[:3], F[:3]) + ca.cross(V[3:], F[3:]), ca.cross(V[:3], F[3:]))
+
+
+def to_child(E: SX, r: SX, V: SX) -> SX:
+    """``X V``: a motion vector of the parent, about the child's origin in its axes.
+
+    ``E`` (3x3) parent to child components; ``r`` (3) child's origin from the parent's, parent axes.
+    """
+    return ca.vertcat(E @ V[:3], E @ (V[3:] + ca.cross(V[:3], r)))
+
+
+def force_to_parent(E: SX, r: SX, F: SX) -> SX:
+    """``X^T F``: a force vector on the child, about the parent's origin in parent axes."""
+    f = E.T @ F[3:]
+    return ca.vertcat(E.T @ F[:3] + ca.cross(r, f), f)
+
+
+def inertia_to_parent(E: SX, r: SX, P: SX) -> SX:
+    """``X^T P X``: a child's (articulated) inertia about the parent's origin in parent axes."""
+    A, B, C = (_turned(E, block) for block in (P[:3, :3], P[:3, 3:], P[3:, 3:]))
+    R = skew(r)
+    rC, B_R = R @ C, B @ R
+    return ca.vertcat(
+        ca.horzcat(A - B_R - B_R.T - rC @ R, B + rC),
+        ca.horzcat((B + rC).T, C),
+    )
+
+
+def _turned(E: SX, block: SX) -> SX:
+    return E.T @ block @ E
+
+
+def inertia_matrix(mass: SX, first_moment: SX, about_origin: SX) -> SX:
+    """Spatial inertia (6x6) of a mass [kg], first moment m c [kg.m] and tensor about the origin [kg.m2]."""
+    c = skew(first_moment)
+    return ca.vertcat(ca.horzcat(about_origin, c), ca.horzcat(-c, mass * SX.eye(3)))
+
+
+def rotation_matrix(q: SX) -> SX:
+    """``C(q)/(q.q)``: the rotation of a scalar-first quaternion of any norm."""
+    w, v = q[0], q[1:]
+    vv = ca.dot(v, v)
+    return ((w * w - vv) * SX.eye(3) + 2 * v @ v.T + 2 * w * skew(v)) / (w * w + vv)
+
+
+def quaternion_product(a: SX, b: SX) -> SX:
+    """``a (x) b``, scalar first."""
+    return ca.vertcat(a[0] * b[0] - ca.dot(a[1:], b[1:]), a[0] * b[1:] + b[0] * a[1:] + ca.cross(a[1:], b[1:]))
+
+
+def quaternion_rate(q: SX, omega: SX) -> SX:
+    """``1/2 q (x) [0, omega]`` for omega in the axes that the quaternion maps from."""
+    return 0.5 * quaternion_product(q, ca.vertcat(0, omega))
+
+
+def axis_rotation(axis: SX, angle: SX) -> SX:
+    """Rotation by ``angle`` about a unit axis: turned components to unturned ones (Rodrigues)."""
+    s, c = ca.sin(angle), ca.cos(angle)
+    return c * SX.eye(3) + s * skew(axis) + (1 - c) * axis @ axis.T
+
+
+def axis_quaternion(axis: SX, angle: SX) -> SX:
+    """The quaternion of a rotation by ``angle`` about a unit axis; continuous in the angle."""
+    return ca.vertcat(ca.cos(angle / 2), ca.sin(angle / 2) * axis)
+
+
+def solve_ldl(D: SX, rhs: SX) -> tuple[SX, SX]:
+    """``D^-1 rhs`` for a symmetric positive definite D (n <= 6), unrolled L D L^T, and its pivots (n)."""
+    n = D.shape[0]
+    L = SX.eye(n)
+    pivots: list[SX] = []
+    for j in range(n):
+        row = [L[j, k] * pivots[k] for k in range(j)]
+        pivots.append(D[j, j] - sum((L[j, k] * row[k] for k in range(j)), SX(0)))
+        for i in range(j + 1, n):
+            L[i, j] = (D[i, j] - sum((L[i, k] * row[k] for k in range(j)), SX(0))) / pivots[j]
+    y = SX(rhs)
+    for i in range(n):
+        for k in range(i):
+            y[i, :] -= L[i, k] * y[k, :]
+    for i in reversed(range(n)):
+        y[i, :] = y[i, :] / pivots[i]
+        for k in range(i + 1, n):
+            y[i, :] -= L[k, i] * y[k, :]
+    return y, ca.vertcat(*pivots) if n else SX(0, 1)

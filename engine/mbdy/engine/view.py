@@ -1,0 +1,148 @@
+"""What is seen of a system: attitudes, positions, loads, and the totals that are checked on every run.
+
+Follows the sweeps of `mbdy.engine.order_n` from base to tips. Bodies are placed relative to the origin and the
+velocity of the first floating root, so that momentum keeps its digits far from the inertial origin.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add
+
+import casadi as ca
+
+from mbdy.engine import observe
+from mbdy.engine.constants import constant_fields
+from mbdy.engine.model import Model
+from mbdy.engine.order_n import BodyMotion, System, root_frame_speeds
+from mbdy.engine.topology import ROOT
+
+MX = ca.MX
+
+
+class View:
+    """Positions, velocities and totals of ``system`` after its first sweep (``moves``)."""
+
+    def __init__(self, model: Model, system: System, moves: list[BodyMotion]) -> None:
+        self.model, self.system, self.moves = model, system, moves
+        self.masses = [k[0] for k in system.constants]
+        self.mass = reduce(add, self.masses)
+        roots = [j for j in system.tree.outward if system.tree.parent[j] == ROOT]
+        self.root_of = {j: system.tree.path(j)[-1] for j in system.tree.outward}
+        self.reference = next((j for j in roots if system.structures[j].floating), roots[0])
+        self._shift = {j: self._against_reference(j, slice(0, 3), coordinates=True) for j in roots}
+        self._slip = {j: self._against_reference(j, slice(0, 3), coordinates=False) for j in roots}
+        self._place()
+        self.centre = reduce(add, self.first_moments) / self.mass
+        slips = (self.masses[j] * self._slip[self.root_of[j]] for j in system.tree.outward)
+        self.drift = (reduce(add, self.momenta) + reduce(add, slips)) / self.mass
+
+    def _own(self, root: int, part: slice, *, coordinates: bool) -> MX:
+        """Position or velocity of a floating root; zero for others, whose frame is inertial."""
+        state = self.system.states[root]
+        return (state.q if coordinates else state.u)[part] if self.system.structures[root].floating else MX.zeros(3)
+
+    def _against_reference(self, root: int, part: slice, *, coordinates: bool) -> MX:
+        if root == self.reference:
+            return MX.zeros(3)
+        own = self._own(root, part, coordinates=coordinates)
+        return own - self._own(self.reference, part, coordinates=coordinates)
+
+    def _place(self) -> None:
+        n = len(self.moves)
+        self.quaternions, self.C, self.rho = [MX()] * n, [MX()] * n, [MX()] * n
+        self.first_moments, self.momenta = [MX()] * n, [MX()] * n
+        for j in self.system.tree.outward:
+            parent, m = self.system.tree.parent[j], self.moves[j]
+            if parent == ROOT:
+                above = (MX([1, 0, 0, 0]), MX(ca.DM.eye(3).full()), self._shift[j])
+            else:
+                above = (self.quaternions[parent], self.C[parent], self.rho[parent])
+            (self.quaternions[j], self.C[j], self.rho[j], self.first_moments[j], self.momenta[j]) = self._call(
+                observe.place, j, (), self.system.states[j].q, self.system.constants[j], m.E, m.r, m.V, *above
+            )
+
+    def _call(self, make, body: int, flags: tuple, *args: MX) -> tuple[MX, ...]:
+        return self.system.kernels.call(make, (self.system.structures[body], *flags), *args)
+
+    def outputs(self, gravity: MX, swept_gravity: MX) -> dict[str, MX]:
+        """Every output by name, after all three sweeps.
+
+        ``gravity`` (3) as it is, ``swept_gravity`` (3) as the sweeps had it.
+        """
+        origin = self._own(self.reference, slice(0, 3), coordinates=True)
+        drift = self._own(self.reference, slice(0, 3), coordinates=False)
+        if self.system.structures[self.reference].attitude:
+            origin, drift = origin - self.centre, drift - self.drift
+        seen: dict[str, MX] = {}
+        for j in range(len(self.moves)):
+            self._see_states(j, seen)
+            self._see_points(j, origin, drift, gravity, seen)
+        self._see_totals(origin, drift, gravity, swept_gravity, seen)
+        return seen
+
+    def _see_states(self, j: int, seen: dict[str, MX]) -> None:
+        body, state, kind = self.model.bodies[j], self.system.states[j], self.system.structures[j]
+        seen[f"{body.name}.omega"] = self.moves[j].V[:3]
+        seen[f"{body.name}.attitude"] = self.quaternions[j]
+        if kind.floating:
+            return
+        stem, slides = f"{body.name}.joint", kind.form.translations
+        seen[f"{stem}.displacement"], seen[f"{stem}.velocity"] = state.q[:slides], state.u[:slides]
+        turned, turning = ("attitude", "omega") if kind.form.spherical else ("angle", "rate")
+        seen[f"{stem}.{turned}"], seen[f"{stem}.{turning}"] = state.q[slides:], state.u[slides:]
+
+    def _see_points(self, j: int, origin: MX, drift: MX, gravity: MX, seen: dict[str, MX]) -> None:
+        body, m = self.model.bodies[j], self.moves[j]
+        slip = self._slip[self.root_of[j]]
+        (stacked,) = self._call(
+            observe.points, j, (), self.system.constants[j], m.V, m.A, self.C[j], self.rho[j], origin, drift + slip,
+            gravity,
+        )  # fmt: skip
+        for i, point in enumerate([body.name, *(f"{body.name}.{node}" for node in body.nodes)]):
+            for place, what in enumerate(("position", "velocity", "acceleration")):
+                at = 9 * i + 3 * place
+                seen[f"{point}.{what}"] = stacked[at : at + 3]
+
+    def _see_totals(self, origin: MX, drift: MX, gravity: MX, swept: MX, seen: dict[str, MX]) -> None:
+        system = self.system
+        angular, energy, residual = [], [], []
+        for j, body in enumerate(self.model.bodies):
+            m, state, given, k = self.moves[j], system.states[j], system.inputs[j], system.constants[j]
+            slip = self._slip[self.root_of[j]]
+            H, speeds = self._call(
+                observe.spin, j, (), k, m.V, state.h, self.C[j], self.rho[j], self.centre, self.drift - slip
+            )
+            f, reaction = self._call(
+                observe.loads, j, (not system.tree.children[j],), m.S, k, m.p, m.tau, m.A, given.acceleration,
+                given.switches, *m.below,
+            )  # fmt: skip
+            own_energy, own_residual = self._call(
+                observe.energy, j, (), state.q, root_frame_speeds(system.structures[j], state.u), k, m.V, m.A,
+                state.h, self.C[j], speeds, given.forces, m.tau, reaction, given.torques, given.rest, drift + slip,
+                origin + self.rho[j], gravity, swept,
+            )  # fmt: skip
+            seen[f"{body.name}.joint.load"], seen[f"{body.name}.joint.reaction"] = f, reaction
+            for i, wheel in enumerate(body.wheels):
+                seen[f"{body.name}.{wheel}.speed"], seen[f"{body.name}.{wheel}.momentum"] = speeds[i], state.h[i]
+            angular.append(H)
+            energy.append(own_energy)
+            residual.append(own_residual)
+        root = system.states[self.reference]
+        cm_is_state = system.structures[self.reference].attitude
+        velocity = root.u[:3] if cm_is_state else drift + self.drift
+        seen["system.mass"] = self.mass
+        seen["system.centre_of_mass"] = root.q[:3] if cm_is_state else origin + self.centre
+        seen["system.centre_of_mass_velocity"] = velocity
+        seen["system.momentum"] = self.mass * velocity
+        seen["system.angular_momentum"] = reduce(add, angular)
+        seen["system.energy"] = reduce(add, energy)
+        seen["system.work_residual"] = reduce(add, residual)
+
+
+def wheel_momenta(view: View, body: int, speeds: MX) -> MX:
+    """Absolute spin momenta ``h = J (Omega + a . omega)`` of a body's wheels from their relative speeds."""
+    kind, k = view.system.structures[body], view.system.constants[body]
+    fields = constant_fields(kind)
+    axes = ca.reshape(k[fields.places("spin_axes")], 3, kind.wheels)
+    return k[fields.places("spin")] * (speeds + axes.T @ view.moves[body].V[:3])

@@ -1,0 +1,170 @@
+"""The core's steps in CasADi's virtual machine, for machines without a C compiler.
+
+Same vectors, calls and statuses as `mbdy.engine.core.binding.Core`, and the same arithmetic as core.c, about
+ten times slower.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.engine.core.binding import BAD_INPUT, BAD_PARAMETER, BAD_START, BAD_STEP, FAILED, INTEGRATORS, OK
+from mbdy.engine.equations import Equations
+
+Vector = NDArray[np.float64]
+
+
+class VirtualCore:
+    """One plant of a model's equations without a compiler (see `mbdy.engine.core.binding.Core`)."""
+
+    compiled = False
+
+    def __init__(self, equations: Equations) -> None:
+        self._equations = equations
+        n_x, n_u = len(equations.ports.state_names), len(equations.ports.input_names)
+        self.s, self.x, self._x_old, self._stage = (np.zeros(n_x) for _ in range(4))
+        self._slope = [np.zeros(n_x) for _ in range(4)]
+        self.u, self.u_end, self._u_stage = (np.zeros(n_u) for _ in range(3))
+        self.p = np.zeros(len(equations.ports.parameter_names))
+        self.y = np.zeros(len(equations.ports.output_names))
+        self._k = np.zeros(equations.n_k)
+        self._switches = equations.ports.span("switches")
+        self._n_q = equations.n_q
+        self.fault = -1
+        self._prepare = _Call(equations.prepare)
+        self._start = _Call(equations.start)
+        self._derivatives = _Call(equations.derivatives)
+        self._outputs = _Call(equations.outputs)
+
+    def prepare(self) -> int:
+        k = np.zeros_like(self._k)
+        if (status := self._finite(self.p, BAD_PARAMETER)) != OK:
+            return status
+        self._prepare(self.p, out=k)
+        if not np.isfinite(k).all():
+            self.fault = len(self.p)
+            return BAD_PARAMETER
+        self._k[:] = k
+        return OK
+
+    def start(self) -> int:
+        if (status := self._finite(self.s, BAD_START)) != OK:
+            return status
+        s, x = self.s.copy(), np.zeros_like(self.x)
+        self._normalise(s)
+        self._start(s, self._k, out=x)
+        if (status := self._finite(x, BAD_START)) == OK:
+            self.x[:] = x
+        return status
+
+    def outputs(self, x: int | None = None, u: int | None = None, y: int | None = None) -> None:
+        self._outputs(_at(x, self.x), _at(u, self.u), self._k, out=_at(y, self.y))
+
+    def derivatives(self, x: int | None, u: int | None, dx: int) -> None:
+        self._derivatives(_at(x, self.x), _at(u, self.u), self._k, out=_at(dx, self.x))
+
+    def step(self, H: float, h: float, integrator: int, linear: int) -> int:
+        if not (H > 0 and h > 0 and H / h < 1e9):
+            return BAD_STEP
+        for vector in (self.u, self.u_end) if linear else (self.u,):
+            if (status := self._finite(vector, BAD_INPUT)) != OK:
+                return status
+        self._x_old[:] = self.x
+        n = max(1, math.ceil(H / h - 1e-9))
+        advance = self._euler_cromer if integrator == INTEGRATORS["euler"] else self._runge_kutta
+        for i in range(n):
+            advance(i / n, (i + 1) / n, H / n, linear)
+            self._normalise(self.x)
+        if (status := self._finite(self.x, FAILED)) != OK:
+            self.x[:] = self._x_old
+            return status
+        if linear:
+            self.u[:] = self.u_end
+        self.outputs()
+        return OK
+
+    def run(
+        self, rows: int, H: float, h: float, integrator: int, linear: int,
+        inputs: int | None, pick: int, picked: int, out: int,
+    ) -> tuple[int, int]:  # fmt: skip
+        places = np.ctypeslib.as_array((ctypes.c_int * picked).from_address(pick)) if picked else []
+        table = None if inputs is None else _view(inputs, (rows + bool(linear)) * len(self.u)).reshape(-1, len(self.u))
+        rows_out = _view(out, rows * picked).reshape(rows, picked) if picked else None
+        for row in range(rows):
+            if table is not None:
+                self.u[:] = table[row]
+                if linear:
+                    self.u_end[:] = table[row + 1]
+                    self.u_end[self._switches] = table[row, self._switches]
+            if (status := self.step(H, h, integrator, linear)) != OK:
+                return status, row
+            if rows_out is not None:
+                rows_out[row] = self.y[places]
+        return OK, rows
+
+    def _finite(self, vector: Vector, status: int) -> int:
+        bad = np.flatnonzero(~np.isfinite(vector))
+        self.fault = int(bad[0]) if bad.size else -1
+        return status if bad.size else OK
+
+    def _normalise(self, x: Vector) -> None:
+        for at in self._equations.ports.quaternions:
+            q = x[at : at + 4]
+            norm = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+            q /= norm if norm else math.nan
+
+    def _inputs_at(self, fraction: float, linear: int) -> Vector:
+        if not linear:
+            return self.u
+        self._u_stage[:] = self.u + fraction * (self.u_end - self.u)
+        self._u_stage[self._switches] = self.u_end[self._switches]
+        return self._u_stage
+
+    def _slope_at(self, x: Vector, fraction: float, linear: int, out: Vector) -> None:
+        self._derivatives(x, self._inputs_at(fraction, linear), self._k, out=out)
+
+    def _runge_kutta(self, begin: float, end: float, h: float, linear: int) -> None:
+        x, stage, slope = self.x, self._stage, self._slope
+        middle, half = 0.5 * (begin + end), 0.5 * h
+        self._slope_at(x, begin, linear, slope[0])
+        stage[:] = x + half * slope[0]
+        self._slope_at(stage, middle, linear, slope[1])
+        stage[:] = x + half * slope[1]
+        self._slope_at(stage, middle, linear, slope[2])
+        stage[:] = x + h * slope[2]
+        self._slope_at(stage, end, linear, slope[3])
+        x += h / 6.0 * (slope[0] + 2.0 * (slope[1] + slope[2]) + slope[3])
+
+    def _euler_cromer(self, begin: float, end: float, h: float, linear: int) -> None:
+        x, slope, n_q = self.x, self._slope[0], self._n_q
+        self._slope_at(x, begin, linear, slope)
+        x[n_q:] += h * slope[n_q:]
+        self._slope_at(x, end, linear, slope)
+        x[:n_q] += h * slope[:n_q]
+
+
+class _Call:
+    """A CasADi function called on NumPy vectors without converting them."""
+
+    def __init__(self, function: ca.Function) -> None:
+        self._buffer, self._evaluate = function.buffer()
+
+    def __call__(self, *vectors: Vector, out: Vector) -> None:
+        for i, vector in enumerate(vectors):
+            self._buffer.set_arg(i, memoryview(vector))
+        self._buffer.set_res(0, memoryview(out))
+        self._evaluate()
+
+
+def _view(address: int, size: int) -> Vector:
+    return np.ctypeslib.as_array((ctypes.c_double * size).from_address(address))
+
+
+def _at(address: int | None, own: Vector) -> Vector:
+    """The vector at an address, shaped like ``own``; ``own`` itself where None."""
+    return own if address is None else _view(address, own.size)
