@@ -55,7 +55,7 @@ class Fields:
 
     def split(self, vector: SX) -> dict[str, SX]:
         """The pieces of ``vector`` by name."""
-        return {name: vector[self.places(name)] for name, _ in self.sizes}
+        return {name: vector[self.places(name), 0] for name, _ in self.sizes}
 
 
 def constant_fields(kind: Structure) -> Fields:

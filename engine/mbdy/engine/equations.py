@@ -89,7 +89,7 @@ class _Assembly:
         """``x`` from start values: wheel speeds become momenta, an ``attitude`` root's origin the mass centre."""
         system = self.system(s, MX.zeros(len(self.ports.input_names)), k, Kernels())
         view = View(self.model, system, order_n.velocities(system))
-        qs, us, hs = ([s[at] for at in places] for places in (self.layout.q, self.layout.speeds, self.layout.wheels))
+        qs, us, hs = ([s[at, 0] for at in places] for places in (self.layout.q, self.layout.speeds, self.layout.wheels))
         for j, kind in enumerate(self.layout.structures):
             if kind.attitude:
                 qs[j] = ca.vertcat(qs[j][:3] + view.centre, qs[j][3:])
@@ -119,9 +119,9 @@ class _Assembly:
 
     def system(self, x: MX, u: MX, k: MX, made: Kernels) -> System:
         at = self.layout
-        states = [BodyState(x[q], x[s], x[h]) for q, s, h in zip(at.q, at.speeds, at.wheels, strict=True)]
+        states = [BodyState(x[q, 0], x[s, 0], x[h, 0]) for q, s, h in zip(at.q, at.speeds, at.wheels, strict=True)]
         return System(
-            self.tree, at.structures, states, [k[c] for c in at.constants],
+            self.tree, at.structures, states, [k[c, 0] for c in at.constants],
             [self.body_inputs(u, body) for body in self.model.bodies], made,
         )  # fmt: skip
 

@@ -59,22 +59,23 @@ class Motion:
 def motion(form: Shape, axes: SX, q: SX, u: SX) -> Motion:
     """Kinematics of a joint: ``axes`` (3 x n_axes) unit axes, ``q`` (n_q), ``u`` (n_u)."""
     nt = form.translations
-    slides = axes[:, :nt]
-    d = slides @ q[:nt]
+    slides, slid, sliding = axes[:, :nt], q[:nt, 0], u[:nt, 0]
+    turned, turning_rates = q[nt:, 0], u[nt:, 0]
+    d = slides @ slid
     if form.spherical:
-        E = spatial.rotation_matrix(q[nt:]).T
+        E = spatial.rotation_matrix(turned).T
         turning = SX.eye(3)
         turn_bias = SX(3, 1)
-        q_rate = ca.vertcat(u[:nt], spatial.quaternion_rate(q[nt:], u[nt:]))
+        q_rate = ca.vertcat(sliding, spatial.quaternion_rate(turned, turning_rates))
     else:
-        E, turning, turn_bias = _turns(axes[:, nt:], q[nt:], u[nt:])
+        E, turning, turn_bias = _turns(axes[:, nt:], turned, turning_rates)
         q_rate = u
     S = SX(6, form.n_u)
     S[:3, nt:] = turning
     if nt:
         S[3:, :nt] = E @ slides
-    omega = turning @ u[nt:]
-    slide_bias = -ca.cross(omega, E @ (slides @ u[:nt])) if nt else SX(3, 1)
+    omega = turning @ turning_rates
+    slide_bias = -ca.cross(omega, E @ (slides @ sliding)) if nt else SX(3, 1)
     return Motion(E, d, S, ca.vertcat(turn_bias, slide_bias), q_rate)
 
 
@@ -99,7 +100,7 @@ def quaternion(form: Shape, axes: SX, q: SX) -> SX:
     """Outboard components to joint-frame components as a quaternion, continuous in ``q``."""
     nt = form.translations
     if form.spherical:
-        return q[nt:]
+        return q[nt:, 0]
     turned = SX([1, 0, 0, 0])
     for k in range(form.rotations):
         turned = spatial.quaternion_product(turned, spatial.axis_quaternion(axes[:, nt + k], q[nt + k]))

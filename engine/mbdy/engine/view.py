@@ -88,9 +88,9 @@ class View:
         if kind.floating:
             return
         stem, slides = f"{body.name}.joint", kind.form.translations
-        seen[f"{stem}.displacement"], seen[f"{stem}.velocity"] = state.q[:slides], state.u[:slides]
+        seen[f"{stem}.displacement"], seen[f"{stem}.velocity"] = state.q[:slides, 0], state.u[:slides, 0]
         turned, turning = ("attitude", "omega") if kind.form.spherical else ("angle", "rate")
-        seen[f"{stem}.{turned}"], seen[f"{stem}.{turning}"] = state.q[slides:], state.u[slides:]
+        seen[f"{stem}.{turned}"], seen[f"{stem}.{turning}"] = state.q[slides:, 0], state.u[slides:, 0]
 
     def _see_points(self, j: int, origin: MX, drift: MX, gravity: MX, seen: dict[str, MX]) -> None:
         body, m = self.model.bodies[j], self.moves[j]

@@ -69,6 +69,11 @@ class VirtualCore:
         self._derivatives(_at(x, self.x), _at(u, self.u), self._k, out=_at(dx, self.x))
 
     def step(self, H: float, h: float, integrator: int, linear: int) -> int:
+        if (status := self._advance(H, h, integrator, linear)) == OK:
+            self.outputs()
+        return status
+
+    def _advance(self, H: float, h: float, integrator: int, linear: int) -> int:
         if not (H > 0 and h > 0 and H / h < 1e9):
             return BAD_STEP
         for vector in (self.u, self.u_end) if linear else (self.u,):
@@ -76,7 +81,7 @@ class VirtualCore:
                 return status
         self._x_old[:] = self.x
         n = max(1, math.ceil(H / h - 1e-9))
-        advance = self._euler_cromer if integrator == INTEGRATORS["euler"] else self._runge_kutta
+        advance = self._euler_cromer if integrator == INTEGRATORS["euler-cromer"] else self._runge_kutta
         for i in range(n):
             advance(i / n, (i + 1) / n, H / n, linear)
             self._normalise(self.x)
@@ -85,7 +90,6 @@ class VirtualCore:
             return status
         if linear:
             self.u[:] = self.u_end
-        self.outputs()
         return OK
 
     def run(
@@ -93,18 +97,24 @@ class VirtualCore:
         inputs: int | None, pick: int, picked: int, out: int,
     ) -> tuple[int, int]:  # fmt: skip
         places = np.ctypeslib.as_array((ctypes.c_int * picked).from_address(pick)) if picked else []
-        table = None if inputs is None else _view(inputs, (rows + bool(linear)) * len(self.u)).reshape(-1, len(self.u))
+        n_u = len(self.u)
+        table = None if inputs is None else _view(inputs, (rows + 1) * n_u).reshape(-1, n_u)
         rows_out = _view(out, rows * picked).reshape(rows, picked) if picked else None
+        if table is not None:
+            self.u[:] = table[0]
         for row in range(rows):
             if table is not None:
-                self.u[:] = table[row]
-                if linear:
-                    self.u_end[:] = table[row + 1]
-                    self.u_end[self._switches] = table[row, self._switches]
-            if (status := self.step(H, h, integrator, linear)) != OK:
+                self.u_end[:] = table[row + 1]
+                self.u_end[self._switches] = self.u[self._switches]
+            if (status := self._advance(H, h, integrator, linear)) != OK:
                 return status, row
+            if table is not None:
+                self.u[:] = table[row + 1]
+            self.outputs()
             if rows_out is not None:
                 rows_out[row] = self.y[places]
+        if table is not None:
+            self.u_end[:] = self.u
         return OK, rows
 
     def _finite(self, vector: Vector, status: int) -> int:

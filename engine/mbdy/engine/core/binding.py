@@ -10,7 +10,7 @@ from ctypes import POINTER, c_double, c_int, c_void_p
 
 ABI = 1
 OK, BAD_INPUT, BAD_PARAMETER, BAD_START, FAILED, BAD_STEP = range(6)
-INTEGRATORS = {"rk4": 0, "euler": 1}
+INTEGRATORS = {"rk4": 0, "euler-cromer": 1}
 S, X, U, U_END, P, Y = range(6)
 
 

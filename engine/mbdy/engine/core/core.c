@@ -193,7 +193,8 @@ static void euler_cromer(mbdy_core *core, double from, double to, double h, int 
     for (int i = 0; i < MBDY_NQ; i++) x[i] += h * slope[i];
 }
 
-int mbdy_step(mbdy_core *core, double H, double h, int integrator, int linear) {
+/* A communication step without its outputs. */
+static int advance(mbdy_core *core, double H, double h, int integrator, int linear) {
     double *x = core->vector[MBDY_X], *u = core->vector[MBDY_U];
     if (!(H > 0.0) || !(h > 0.0) || !(H / h < 1e9)) return MBDY_BAD_STEP;
     int bad = not_finite(u, MBDY_NU);
@@ -214,26 +215,32 @@ int mbdy_step(mbdy_core *core, double H, double h, int integrator, int linear) {
         return faulty(core, bad, MBDY_FAILED);
     }
     if (linear) memcpy(u, core->vector[MBDY_U_END], sizeof(double) * MBDY_NU);
-    mbdy_outputs(core, NULL, NULL, NULL);
     return MBDY_OK;
+}
+
+int mbdy_step(mbdy_core *core, double H, double h, int integrator, int linear) {
+    int status = advance(core, H, h, integrator, linear);
+    if (status == MBDY_OK) mbdy_outputs(core, NULL, NULL, NULL);
+    return status;
 }
 
 int mbdy_run(mbdy_core *core, int rows, double H, double h, int integrator, int linear, const double *inputs,
              const int *pick, int picked, double *out, int *done) {
+    double *u = core->vector[MBDY_U], *end = core->vector[MBDY_U_END];
     const double *y = core->vector[MBDY_Y];
+    if (inputs) memcpy(u, inputs, sizeof(double) * MBDY_NU);
     for (*done = 0; *done < rows; ++*done) {
         if (inputs) {
-            const double *row = inputs + (size_t)*done * MBDY_NU;
-            memcpy(core->vector[MBDY_U], row, sizeof(double) * MBDY_NU);
-            if (linear) {
-                double *end = core->vector[MBDY_U_END];
-                memcpy(end, row + MBDY_NU, sizeof(double) * MBDY_NU);
-                memcpy(end + MBDY_SWITCHES, row + MBDY_SWITCHES, sizeof(double) * MBDY_NSWITCHES);
-            }
+            inputs += MBDY_NU;
+            memcpy(end, inputs, sizeof(double) * MBDY_NU);
+            memcpy(end + MBDY_SWITCHES, u + MBDY_SWITCHES, sizeof(double) * MBDY_NSWITCHES);
         }
-        int status = mbdy_step(core, H, h, integrator, linear);
+        int status = advance(core, H, h, integrator, linear);
         if (status != MBDY_OK) return status;
+        if (inputs) memcpy(u, inputs, sizeof(double) * MBDY_NU);
+        mbdy_outputs(core, NULL, NULL, NULL);
         for (int i = 0; i < picked; i++) *out++ = y[pick[i]];
     }
+    if (inputs) memcpy(end, u, sizeof(double) * MBDY_NU);
     return MBDY_OK;
 }

@@ -50,9 +50,9 @@ MBDY_API void mbdy_outputs(mbdy_core *core, const double *x, const double *u, do
    u_end (booleans hold the value in u_end); then y, with the inputs of the end. On a fault x is as before. */
 MBDY_API int mbdy_step(mbdy_core *core, double H, double h, int integrator, int linear);
 
-/* `rows` communication steps in a row: before each, the next row of `inputs` is copied into u (and, when linear,
-   the one after it into u_end: rows + 1 of them), held where `inputs` is null; after each, the outputs at places
-   `pick` are written to `out`. Returns the status; *done says how many rows are whole. */
+/* `rows` communication steps in a row, with rows + 1 rows of `inputs`, one for each instant (the plant's own u, held,
+   where null); after each step the outputs at places `pick`, with the inputs of that instant, are written to `out`.
+   Returns the status; *done says how many rows are whole. */
 MBDY_API int mbdy_run(mbdy_core *core, int rows, double H, double h, int integrator, int linear,
                       const double *inputs, const int *pick, int picked, double *out, int *done);
 

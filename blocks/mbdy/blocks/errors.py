@@ -1,0 +1,15 @@
+"""What goes wrong while a block runs; each message names the variable, its value and what would be right."""
+
+from __future__ import annotations
+
+
+class VariableError(ValueError):
+    """A value that a variable cannot take, or a variable set at the wrong time; nothing was changed."""
+
+
+class StepError(ValueError):
+    """A communication or internal step that is not positive, finite and within reach; nothing was changed."""
+
+
+class StateError(ArithmeticError):
+    """The equations gave no finite state; the block is as it was before the step."""

@@ -1,0 +1,321 @@
+"""`Plant`: a system of bodies as a stepping block with typed ports (what MBDY and MRATE were to CSSL III)."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mbdy.blocks.errors import StateError, StepError, VariableError
+from mbdy.blocks.typed import Inputs, OutputLayout, Outputs, inputs
+from mbdy.engine import Compiled, Model, Ports, Variable, compiled, load
+from mbdy.engine.core.binding import BAD_INPUT, BAD_PARAMETER, BAD_START, BAD_STEP, FAILED, INTEGRATORS, OK
+from mbdy.engine.units import quantity
+
+Array = NDArray[np.float64]
+Interpolation = Literal["held", "linear"]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that a `Plant` is at an instant, made by `Plant.save`; for a plant of the same structure."""
+
+    time: float
+    lost: float
+    begun: bool
+    variables: tuple[str, ...]
+    vectors: tuple[Array, ...]
+
+
+class Plant:
+    """A system of bodies that steps: inputs in, rates and attitudes out.
+
+    ``model``        a `Model`, or the path of a model file.
+    ``step``         [s] longest internal step, a number or a text with unit (``"1 ms"``). A communication step H is
+                     covered by ``ceil(H/step - 1e-9)`` equal internal ones.
+    ``integrator``   ``"rk4"`` or ``"euler-cromer"`` (semi-implicit, speeds first).
+    ``interpolation`` ``"held"``: inputs stay over a communication step; ``"linear"``: they go on a line from their
+                     values at its begin to the values set now, which are those of its end (`jump` for a jump).
+    ``virtual``      run in CasADi's virtual machine though a compiler exists.
+
+    Inputs, parameters and start values are set by name, ``plant["panel.joint.torque"] = 0.2`` (SI, or a text with
+    unit), inputs also through ``plant.inputs`` (views, no copies). ``step`` returns `Outputs`.
+    Raises ValueError for a bad step or integrator, `ModelError` for a bad file.
+    """
+
+    def __init__(
+        self,
+        model: Model | str | PathLike[str],
+        *,
+        step: float | str = 1e-3,
+        integrator: str = "rk4",
+        interpolation: Interpolation = "held",
+        virtual: bool = False,
+    ) -> None:
+        self.model = model if isinstance(model, Model) else load(model)
+        self.internal_step = _seconds(step, "step")
+        self.integrator = _chosen(integrator, INTEGRATORS, "integrator")
+        self.interpolation = _chosen(interpolation, ("held", "linear"), "interpolation")
+        self.compiled: Compiled = compiled(self.model, virtual=virtual)
+        self.ports: Ports = self.compiled.equations.ports
+        core = self._core = self.compiled.core()
+        self._s, self._x, self._u, self._u_end, self._p, self._y = map(
+            _array, (core.s, core.x, core.u, core.u_end, core.p, core.y)
+        )
+        self._linear = int(interpolation == "linear")
+        self._integrator_code = INTEGRATORS[integrator]
+        self._layout = OutputLayout(self.ports)
+        self.inputs: Inputs = inputs(self.ports, self._u_end if self._linear else self._u)
+        self._time = self._lost = 0.0
+        self._begun = False
+        self._stale = True
+        self._p[:] = self.ports.vector("parameter")
+        self._s[:] = self.ports.start
+        self.reset()
+
+    @property
+    def time(self) -> float:
+        """[s] since the start; sums of steps are compensated, so a million of 1 ms are 1000 s."""
+        return self._time
+
+    @property
+    def state(self) -> Array:
+        """The states x (n_x), a copy, in the order of `state_names`."""
+        self._refresh()
+        return self._x.copy()
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        return self.ports.state_names
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        return self.ports.input_names
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return self.ports.output_names
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        return self.ports.parameter_names
+
+    def reset(self) -> None:
+        """Back to time zero, the start values and the inputs of the file; parameters and set starts stay."""
+        self._time = self._lost = 0.0
+        self._begun = False
+        self._u[:] = self._u_end[:] = self.ports.vector("input")
+        self._stale = True
+        self._refresh()
+
+    def __getitem__(self, name: str) -> Array | float:
+        """Value of any input, parameter or output now; an array for several elements."""
+        variable, part = self.ports.find(name)
+        if variable.causality == "output":
+            return self.outputs()[name]
+        values = self._vector(variable)[variable.offset + part.start : variable.offset + part.stop]
+        return float(values[0]) if part.stop - part.start == 1 else values.copy()
+
+    def __setitem__(self, name: str, value: float | str | bool | Sequence[float | str] | Array) -> None:
+        """Set an input, a parameter, or (before the first step) a start value; see `VariableError`."""
+        variable, part = self.ports.find(name)
+        values = _values(name, variable, part, value)
+        if variable.causality == "output":
+            self._set_start(name, variable, part, values)
+            return
+        begin = variable.offset + part.start
+        self._vector(variable)[begin : begin + len(values)] = values
+        self._stale |= variable.causality == "parameter"
+
+    def step(self, H: float) -> Outputs:
+        """Advance by the communication step ``H`` [s]; outputs are those of its end.
+
+        Raises `VariableError` for an input that is not finite, `StepError` for a bad H, `StateError` where the
+        equations fail; the plant is then as before.
+        """
+        if self._stale:
+            self._refresh()
+        status = self._core.step(H, self.internal_step, self._integrator_code, self._linear)
+        if status != OK:
+            raise self._error(status, H)
+        self._begun = True
+        self._advance(H)
+        return Outputs(self._layout, self._time, self._y.copy())
+
+    def run(
+        self, rows: int, H: float, *, inputs: Array | None = None, pick: Sequence[int] | Array
+    ) -> tuple[Array, Exception | None]:
+        """``rows`` communication steps of ``H`` [s] in one call of the core.
+
+        ``inputs`` (rows + 1, n_u) has the inputs of each instant, the first of now; they stay as set where None.
+        Returns the outputs at places ``pick`` after each step (steps done, n) with the inputs of that instant, and
+        the fault that ended the run early, if any.
+        """
+        self._refresh()
+        places = np.ascontiguousarray(pick, dtype=np.intc)
+        out = np.empty((rows, places.size))
+        table = None
+        if inputs is not None:
+            table = self._checked(inputs, np.empty((rows + 1, len(self._u))), "inputs")
+        status, done = self._core.run(
+            rows, H, self.internal_step, self._integrator_code, self._linear,
+            None if table is None else table.ctypes.data, places.ctypes.data, places.size, out.ctypes.data,
+        )  # fmt: skip
+        fault = None if status == OK else self._error(status, H)
+        if done:
+            self._begun = True
+            self._advance(done * H)
+        return out[:done], fault
+
+    def jump(self) -> None:
+        """With linear inputs: let them take the values set now at this instant, without a line to them."""
+        if self._linear:
+            self._u[:] = self._u_end
+
+    def derivatives(self, t: float, x: ArrayLike, u: ArrayLike | None = None) -> Array:
+        """``x'`` (n_x) at time ``t`` [s] (the equations have no time of their own), states ``x`` (n_x) and inputs
+        ``u`` (n_u; those set now where None): the dynamic entry that MRATE was to CSSL III. Changes nothing."""
+        self._refresh()
+        dx = np.empty(len(self._x))
+        states, given = self._checked(x, self._x, "states"), self._given(u)
+        self._core.derivatives(states.ctypes.data, given.ctypes.data, dx.ctypes.data)
+        return dx
+
+    def outputs(self, t: float | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None) -> Outputs:
+        """Outputs at any states ``x`` and inputs ``u`` (those of now where None). Changes nothing."""
+        self._refresh()
+        y = np.empty(len(self._y))
+        states = self._x if x is None else self._checked(x, self._x, "states")
+        given = self._given(u)
+        self._core.outputs(states.ctypes.data, given.ctypes.data, y.ctypes.data)
+        return Outputs(self._layout, self._time if t is None else t, y)
+
+    def save(self) -> Snapshot:
+        """Everything the plant is now, to come back to with `restore`."""
+        self._refresh()
+        vectors = tuple(v.copy() for v in (self._s, self._x, self._u, self._u_end, self._p))
+        return Snapshot(self._time, self._lost, self._begun, self._signature, vectors)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Back to a saved instant; the same steps give the same bits again."""
+        if snapshot.variables != self._signature:
+            raise VariableError("the snapshot is of a system with other variables; restore it in a plant of its model")
+        self._time, self._lost, self._begun = snapshot.time, snapshot.lost, snapshot.begun
+        s, x, u, u_end, p = snapshot.vectors
+        self._s[:], self._u[:], self._u_end[:], self._p[:] = s, u, u_end, p
+        self._prepare()
+        self._x[:] = x
+        self._stale = False
+
+    @property
+    def _signature(self) -> tuple[str, ...]:
+        return self.ports.state_names + self.ports.input_names + self.ports.parameter_names
+
+    def _advance(self, H: float) -> None:
+        """Kahan's sum: a million steps of 1 ms end at 1000 s."""
+        carried = H - self._lost
+        later = self._time + carried
+        self._lost = (later - self._time) - carried
+        self._time = later
+
+    def _refresh(self) -> None:
+        """Take over parameters and start values set since the last step."""
+        if not self._stale:
+            return
+        self._prepare()
+        if not self._begun and (status := self._core.start()) != OK:
+            raise self._error(status)
+        self._stale = False
+
+    def _prepare(self) -> None:
+        if (status := self._core.prepare()) != OK:
+            raise self._error(status)
+
+    def _set_start(self, name: str, variable: Variable, part: slice, values: list[float]) -> None:
+        if variable.start_at is None:
+            raise VariableError(f"{name!r} is an output that has no start value; it cannot be set")
+        if self._begun:
+            raise VariableError(f"start value {name!r}: set it before the first step, or call reset() first")
+        begin = variable.start_at + part.start
+        self._s[begin : begin + len(values)] = values
+        self._stale = True
+
+    def _vector(self, variable: Variable) -> Array:
+        return self._p if variable.causality == "parameter" else self.inputs.values
+
+    def _given(self, u: ArrayLike | None) -> Array:
+        return self.inputs.values if u is None else self._checked(u, self._u, "inputs")
+
+    @staticmethod
+    def _checked(values: ArrayLike, like: Array, what: str) -> Array:
+        array = np.ascontiguousarray(values, dtype=np.float64)
+        if array.shape != like.shape:
+            raise VariableError(f"{what}: values of shape {like.shape} are needed, got {array.shape}")
+        return array
+
+    def _error(self, status: int, H: float = math.nan) -> Exception:
+        place = self._core.fault
+        if status == BAD_INPUT:
+            value = self._u_end[place] if math.isfinite(self._u[place]) else self._u[place]
+            return VariableError(f"input {self.input_names[place]!r}: must be finite, got {value}; nothing was changed")
+        if status == BAD_PARAMETER:
+            if place < len(self.parameter_names):
+                name = self.parameter_names[place]
+                return VariableError(f"parameter {name!r}: must be finite, got {self._p[place]}")
+            return VariableError("parameters: a joint's axis or frame, or a wheel's axis, is zero; give a direction")
+        if status == BAD_START:
+            name = self.ports.start_names[place]
+            what = "a quaternion must not be zero" if ".attitude" in name else f"must be finite, got {self._s[place]}"
+            return VariableError(f"start value {name!r}: {what}")
+        if status == BAD_STEP:
+            return StepError(f"communication step: must be positive, finite and below 1e9 internal ones, got {H} s")
+        assert status == FAILED
+        return StateError(
+            f"state {self.state_names[place]!r} left the finite numbers between {self._time} s and {self._time + H} s; "
+            f"the plant is as it was at {self._time} s. A joint may move no inertia there, or the internal step "
+            f"{self.internal_step} s may be too long"
+        )
+
+
+def _array(vector: ctypes.Array[ctypes.c_double] | Array) -> Array:
+    """A NumPy view of a core's vector, which keeps the core's memory alive."""
+    return vector if isinstance(vector, np.ndarray) else np.ctypeslib.as_array(vector)
+
+
+def _seconds(value: float | str, what: str) -> float:
+    seconds = quantity(value, "s")
+    if not seconds > 0:
+        raise StepError(f"{what}: must be > 0 s, got {value!r}")
+    return seconds
+
+
+def _chosen(value: str, known, what: str) -> str:
+    if value not in known:
+        raise ValueError(f"{what}: {value!r} is unknown; choose one of {', '.join(known)}")
+    return value
+
+
+def _values(name: str, variable: Variable, part: slice, value) -> list[float]:
+    """The elements of a value in SI, checked."""
+    several = not isinstance(value, str) and np.ndim(value) > 0
+    given = list(value) if several else [value]
+    wanted = part.stop - part.start
+    if len(given) != wanted:
+        raise VariableError(f"{name!r}: {wanted} values are needed, got {len(given)}")
+    found = []
+    for element, unit in zip(given, variable.units[part], strict=True):
+        number = quantity(element, unit) if isinstance(element, str) else float(element)
+        if not math.isfinite(number):
+            raise VariableError(f"{name!r}: must be finite, got {number}; nothing was changed")
+        if variable.boolean and number not in (0.0, 1.0):
+            raise VariableError(f"{name!r}: must be 0 or 1, got {number}")
+        if variable.minimum is not None and number < variable.minimum:
+            raise VariableError(f"{name!r}: must be >= {variable.minimum} {unit}, got {number}")
+        found.append(number)
+    return found
