@@ -149,7 +149,7 @@ class Plant:
         return Outputs(self._layout, self._time, self._y.copy())
 
     def run(
-        self, rows: int, H: float, *, inputs: Array | None = None, pick: Sequence[int] | Array
+        self, rows: int, H: float, *, inputs: Array | None = None, pick: ArrayLike
     ) -> tuple[Array, Exception | None]:
         """``rows`` communication steps of ``H`` [s] in one call of the core.
 

@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 Controller = Callable[[float, Outputs], Mapping[str, object]]
 Progress = Callable[[float], None]
 ROWS_AT_ONCE = 2000
+STEPS_AT_ONCE = 20_000
+"""Internal steps in one call of the core: between calls progress is told and an interruption heard."""
 
 
 class SimulationError(Exception):
@@ -126,8 +128,10 @@ def _run_rows(plant: Plant, times, record, table: InputTable | None, recorder: _
     recorder.add(0.0, plant.outputs().values)
     recorded = _marks(times, record)
     steps = len(times) - 1
-    for begin in range(0, steps, ROWS_AT_ONCE):
-        end = min(begin + ROWS_AT_ONCE, steps)
+    inside = math.ceil(times[-1] / steps / plant.internal_step)
+    at_once = max(1, min(ROWS_AT_ONCE, STEPS_AT_ONCE // inside))
+    for begin in range(0, steps, at_once):
+        end = min(begin + at_once, steps)
         rows = None if given is None else given[begin : end + 1]
         values, fault = plant.run(end - begin, times[-1] / steps, inputs=rows, pick=recorder.picked)
         done = slice(begin + 1, begin + 1 + len(values))
@@ -174,7 +178,7 @@ def _grid(what: str, period: float, until: float) -> Array:
     """0, period, 2 period, ... and ``until``."""
     _positive(what, period)
     whole = math.floor(until / period + CLOSE)
-    times = np.arange(whole + 1) * period
+    times: Array = np.arange(whole + 1, dtype=np.float64) * period
     if until - times[-1] > CLOSE * max(1.0, until):
         return np.append(times, until)
     times[-1] = until

@@ -30,8 +30,6 @@ class InputTable:
     linear: bool = False
 
     def __post_init__(self) -> None:
-        if self.time.size == 0:
-            raise VariableError("an input table needs at least one row")
         rows, columns = self.values.shape
         if rows != self.time.size or columns != len(self.names):
             raise VariableError(f"an input table of {self.time.size} times and {len(self.names)} names has "
@@ -64,6 +62,8 @@ def input_table(source: str | PathLike[str] | Mapping[str, ArrayLike], table: Po
     if "time" not in columns:
         raise VariableError("an input table needs a column 'time' [s]")
     time = np.asarray(columns["time"], dtype=float).ravel()
+    if not time.size:
+        raise VariableError("an input table needs at least one row")
     names: list[str] = []
     parts: list[Array] = []
     for name, values in columns.items():
@@ -74,7 +74,7 @@ def input_table(source: str | PathLike[str] | Mapping[str, ArrayLike], table: Po
         except KeyError as fault:
             raise VariableError(f"input table: {fault.args[0]}") from None
         if variable.causality != "input":
-            raise VariableError(f"input table: {name!r} is no input but a {variable.causality}")
+            raise VariableError(f"input table: {name!r} is no input (causality: {variable.causality})")
         block = np.asarray(values, dtype=float)
         names += variable.scalar_names[part]
         parts.append(block.reshape(len(block), -1) if block.ndim else np.full((time.size, 1), float(block)))

@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import casadi as ca
+from casadi import SX
 
 from mbdy.engine import spatial
 from mbdy.engine.joints import Shape, shape
 from mbdy.engine.model import Body, Model
-
-SX = ca.SX
 
 
 @dataclass(frozen=True)

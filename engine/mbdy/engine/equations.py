@@ -1,27 +1,28 @@
-"""A model's equations as four CasADi functions over its vectors: prepare, start, derivatives, outputs.
+"""A model's equations as CasADi functions over its vectors: prepare, start, derivatives, outputs, latch.
 
-``k = prepare(p)``, ``x = start(s, k)``, ``x' = derivatives(x, u, k)``, ``y = outputs(x, u, k)``. Everything mbdy
+``k = prepare(p)``, ``x = start(s, k)``, ``x' = derivatives(x, u, k)``, ``y = outputs(x, u, k)``; and, where joints
+can be locked, ``x+ = latch(x, u, k)``: the state after the locks set in u have stopped their joints. All that mbdy
 runs, in C or in CasADi's virtual machine, is made of these; a model's numbers are not in them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 
 import casadi as ca
+from casadi import MX
 
 from mbdy.engine import order_n
-from mbdy.engine.constants import layout, parameter_names, prepare_body
+from mbdy.engine.constants import Structure, layout, parameter_names, prepare_body
 from mbdy.engine.kernels import Kernels
 from mbdy.engine.model import Body, Model
 from mbdy.engine.order_n import BodyInputs, BodyMotion, BodyState, System
 from mbdy.engine.ports import Ports, ports
 from mbdy.engine.topology import ROOT, tree
 from mbdy.engine.view import View, wheel_momenta
-
-MX = ca.MX
 
 
 @dataclass(frozen=True)
@@ -36,13 +37,28 @@ class Equations:
     start: ca.Function
     derivatives: ca.Function
     outputs: ca.Function
+    latch: ca.Function | None
     operations: int
     n_k: int
     n_q: int
+    speeds: Mapping[str, int]
+    """Where each body's speeds begin in ``x``."""
 
     @property
     def functions(self) -> tuple[ca.Function, ...]:
-        return (self.prepare, self.start, self.derivatives, self.outputs)
+        own = (self.prepare, self.start, self.derivatives, self.outputs)
+        return own if self.latch is None else (*own, self.latch)
+
+    @property
+    def locks(self) -> tuple[tuple[int, int], ...]:
+        """Place in ``u`` of each lock, with the place in ``x`` of the speed that it stops."""
+        pairs = []
+        for variable in self.ports.inputs:
+            stem, _, sort = variable.name.rpartition(".")
+            if sort == "locked":
+                begin = self.speeds[stem.removesuffix(".joint")]
+                pairs += [(variable.offset + i, begin + i) for i in range(variable.size)]
+        return tuple(pairs)
 
 
 def equations(model: Model) -> Equations:
@@ -73,9 +89,13 @@ class _Assembly:
             start=ca.Function("mbdy_model_start", [s, k], [self.start(s, k)], ["s", "k"], ["x"]),
             derivatives=ca.Function("mbdy_model_derivatives", [x, u, k], [derivatives], ["x", "u", "k"], ["xdot"]),
             outputs=ca.Function("mbdy_model_outputs", [x, u, k], [self.outputs(x, u, k, made)], ["x", "u", "k"], ["y"]),
+            latch=ca.Function("mbdy_model_latch", [x, u, k], [self.latch(x, u, k)], ["x", "u", "k"], ["x_latched"])
+            if any("switchable" in b.joint.motion for b in self.model.bodies)
+            else None,
             operations=operations,
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,
+            speeds={b.name: at.start for b, at in zip(self.model.bodies, self.layout.speeds, strict=True)},
         )
 
     def prepare(self, p: MX) -> MX:
@@ -109,6 +129,41 @@ class _Assembly:
             if kind.attitude:
                 u_rates[j] = ca.vertcat(self.mass_centre_acceleration(system, moves, u), u_rates[j][3:])
         return ca.densify(ca.vertcat(*q_rates, *u_rates, *(given.torques for given in system.inputs)))
+
+    def latch(self, x: MX, u: MX, k: MX) -> MX:
+        """The state after locked joints have stopped at once, as a latch does (equations.md, section 8).
+
+        The sweeps with all velocities, forces and springs zero: every locked speed has the "acceleration" ``-u``,
+        what is prescribed or locked already has none, and the result is the jump of all speeds.
+        """
+        known = self.system(x, u, k, Kernels())
+        at_rest = [replace(s, u=MX.zeros(s.u.shape), h=MX.zeros(s.h.shape)) for s in known.states]
+        stopping = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]
+        system = replace(known, states=at_rest, inputs=stopping)
+        moves = order_n.velocities(system)
+        for m in moves:
+            m.tau = MX.zeros(m.tau.shape)
+        order_n.accelerations(system, moves, MX.zeros(3))
+        jumps = [m.u_rate for m in moves]
+        for j, kind in enumerate(self.layout.structures):
+            if kind.attitude:
+                jumps[j] = ca.vertcat(MX.zeros(3), jumps[j][3:])
+        speeds = slice(self.layout.n_q, self.layout.n_q + self.layout.n_u)
+        return ca.densify(ca.vertcat(x[: speeds.start, 0], x[speeds, 0] + ca.vertcat(*jumps), x[speeds.stop :, 0]))
+
+    @staticmethod
+    def stopping(state: BodyState, given: BodyInputs, kind: Structure) -> BodyInputs:
+        """A joint's inputs for the latch: held where prescribed or locked, the locked speeds brought to zero."""
+        n = kind.form.n_u
+        acceleration, switches = MX.zeros(given.acceleration.shape), given.switches
+        if switches.shape[0]:
+            prescribed, locked = switches[:n, 0], switches[n:, 0]
+            acceleration = -state.u * locked
+            switches = ca.vertcat(1 - (1 - prescribed) * (1 - locked), MX.zeros(n))
+        return BodyInputs(
+            forces=MX.zeros(given.forces.shape), effort=MX.zeros(given.effort.shape), rest=MX.zeros(given.rest.shape),
+            acceleration=acceleration, switches=switches, torques=MX.zeros(given.torques.shape),
+        )  # fmt: skip
 
     def outputs(self, x: MX, u: MX, k: MX, made: Kernels) -> MX:
         system = self.system(x, u, k, made)

@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import casadi as ca
+from casadi import SX
 
 from mbdy.engine import spatial
 from mbdy.engine.model import Joint
-
-SX = ca.SX
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import casadi as ca
+from casadi import SX
 
 from mbdy.engine import spatial
 from mbdy.engine.constants import Structure, constant_fields
 from mbdy.engine.joints import motion
-
-SX = ca.SX
 
 
 @dataclass
@@ -131,7 +130,7 @@ def drive_symbols(kind: Structure) -> tuple[SX, SX]:
 def inward(kind: Structure, root: bool, leaf: bool) -> ca.Function:
     """Second sweep. In: E, r, S, c, k, p, tau, acceleration, switches, children's P and p (not at a tip).
 
-    Out: g = D^-1 U^T, t = D^-1 (tau - S^T p), a_c, u' of held speeds, pivots of D; and X^T P_a X, X^T p_a for the
+    Out: g = D^-1 U^T, t = D^-1 (tau - S^T p), a_c, u' of held speeds; and X^T P_a X, X^T p_a for the
     parent (not at a root).
     """
     form = kind.form
@@ -144,16 +143,16 @@ def inward(kind: Structure, root: bool, leaf: bool) -> ca.Function:
     p = p_own if leaf else p_own + p_children
     held, forced = drive(kind, acceleration, switches)
     active = [i for i, how in enumerate(kind.motion) if how != "prescribed"]
-    free = 1 - held[active]
+    free = 1 - held[active, 0]
     S_f = S[:, active] @ ca.diag(free) if active else SX(6, 0)
     U = P @ S_f
-    D = S_f.T @ U + ca.diag(held[active])
-    rhs = ca.horzcat(U.T, free * tau[active] - S_f.T @ p)
-    solved, pivots = spatial.solve_ldl(D, rhs)
+    D = S_f.T @ U + ca.diag(held[active, 0])
+    rhs = ca.horzcat(U.T, free * tau[active, 0] - S_f.T @ p)
+    solved = spatial.solve_ldl(D, rhs)
     g, t = solved[:, :6], solved[:, 6]
     a_c = c + S @ forced
     inputs = [E, r, S, c, symbol, p_own, tau, acceleration, switches]
-    outputs = [g, t, a_c, forced, pivots]
+    outputs = [g, t, a_c, forced]
     if not leaf:
         inputs += [P_children, p_children]
     if not root:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import casadi as ca
+from casadi import SX
 
 from mbdy.engine import spatial
 from mbdy.engine.constants import Structure
 from mbdy.engine.joints import quaternion
 from mbdy.engine.kernels import constants, drive, drive_symbols, kind_name, n_forces, wrench
-
-SX = ca.SX
 
 
 def place(kind: Structure) -> ca.Function:

@@ -6,16 +6,16 @@ The graph calls one kernel a body and sweep; C code, derivatives and linear mode
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
+from operator import add
 
 import casadi as ca
+from casadi import MX
 
 from mbdy.engine import kernels
 from mbdy.engine.constants import Structure
 from mbdy.engine.kernels import Kernels
 from mbdy.engine.topology import ROOT, Tree
-
-MX = ca.MX
 
 
 @dataclass(frozen=True)
@@ -52,20 +52,15 @@ class BodyMotion:
     p: MX
     tau: MX
     q_rate: MX
-    P_children: MX | None = None
-    p_children: MX | None = None
-    g: MX | None = None
-    t: MX | None = None
-    a_c: MX | None = None
-    forced: MX | None = None
-    pivots: MX | None = None
-    A: MX | None = None
-    u_rate: MX | None = None
-
-    @property
-    def below(self) -> tuple[MX, ...]:
-        """Articulated inertia and bias of the children; nothing at a tip."""
-        return () if self.P_children is None else (self.P_children, self.p_children)
+    _: KW_ONLY
+    below: tuple[MX, ...] = ()
+    """Articulated inertia and bias force of the children together; nothing at a tip."""
+    g: MX = field(default_factory=MX)
+    t: MX = field(default_factory=MX)
+    a_c: MX = field(default_factory=MX)
+    forced: MX = field(default_factory=MX)
+    A: MX = field(default_factory=MX)
+    u_rate: MX = field(default_factory=MX)
 
 
 @dataclass(frozen=True)
@@ -133,8 +128,7 @@ def _inward(j: int, system: System, moves: list[BodyMotion]) -> None:
         kernels.inward, (system.structures[j], parent == ROOT, leaf),
         m.E, m.r, m.S, m.c, system.constants[j], m.p, m.tau, given.acceleration, given.switches, *m.below,
     )  # fmt: skip
-    m.g, m.t, m.a_c, m.forced, m.pivots = found[:5]
+    m.g, m.t, m.a_c, m.forced = found[:4]
     if parent != ROOT:
-        above = moves[parent]
-        above.P_children = found[5] if above.P_children is None else above.P_children + found[5]
-        above.p_children = found[6] if above.p_children is None else above.p_children + found[6]
+        carried, above = found[4:], moves[parent]
+        above.below = tuple(map(add, above.below, carried)) if above.below else carried

@@ -31,9 +31,9 @@ WHEEL_DISPLAY_UNIT = "rpm"
 class Variable:
     """One variable, scalar or array, as every interface shows it.
 
-    ``units`` has one unit for each element, ``labels`` their index suffixes (``("",)`` for a scalar); ``offset`` is the place of the
-    first in vector ``u``, ``p`` or ``y`` (by causality) and ``state`` that in ``x``, ``start_at`` that in ``s``,
-    where it has one. ``dependencies`` names the inputs that act on an output at the same instant.
+    ``units`` has one unit for each element, ``labels`` their index suffixes (``("",)`` for a scalar); ``offset`` is
+    the place of the first in vector ``u``, ``p`` or ``y`` (by causality) and ``state`` that in ``x``, ``start_at``
+    that in ``s``, where it has one. ``dependencies`` names the inputs that act on an output at the same instant.
     """
 
     name: str

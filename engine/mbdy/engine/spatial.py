@@ -7,8 +7,7 @@ Symmetric 3x3 and 6x6 matrices travel between kernels as their upper triangles, 
 from __future__ import annotations
 
 import casadi as ca
-
-SX = ca.SX
+from casadi import SX
 
 
 def skew(a: SX) -> SX:
@@ -23,8 +22,8 @@ def skew(a: SX) -> SX:
 def symmetric(upper: SX, n: int) -> SX:
     """The n x n symmetric matrix of an upper triangle given row by row."""
     place: dict[tuple[int, int], int] = {}
-    for at, (i, j) in enumerate((i, j) for i in range(n) for j in range(i, n)):
-        place[i, j] = place[j, i] = at
+    for at, (row, column) in enumerate((i, j) for i in range(n) for j in range(i, n)):
+        place[row, column] = place[column, row] = at
     return ca.vertcat(*(ca.horzcat(*(upper[place[i, j]] for j in range(n))) for i in range(n)))
 
 
@@ -107,8 +106,8 @@ def axis_quaternion(axis: SX, angle: SX) -> SX:
     return ca.vertcat(ca.cos(angle / 2), ca.sin(angle / 2) * axis)
 
 
-def solve_ldl(D: SX, rhs: SX) -> tuple[SX, SX]:
-    """``D^-1 rhs`` for a symmetric positive definite D (n <= 6), unrolled L D L^T, and its pivots (n)."""
+def solve_ldl(D: SX, rhs: SX) -> SX:
+    """``D^-1 rhs`` for a symmetric positive definite D (n <= 6), by an unrolled L D L^T."""
     n = D.shape[0]
     L = SX.eye(n)
     pivots: list[SX] = []
@@ -125,4 +124,4 @@ def solve_ldl(D: SX, rhs: SX) -> tuple[SX, SX]:
         y[i, :] = y[i, :] / pivots[i]
         for k in range(i + 1, n):
             y[i, :] -= L[k, i] * y[k, :]
-    return y, ca.vertcat(*pivots) if n else SX(0, 1)
+    return y

@@ -10,14 +10,13 @@ from functools import reduce
 from operator import add
 
 import casadi as ca
+from casadi import MX
 
 from mbdy.engine import observe
 from mbdy.engine.constants import constant_fields
 from mbdy.engine.model import Model
 from mbdy.engine.order_n import BodyMotion, System, root_frame_speeds
 from mbdy.engine.topology import ROOT
-
-MX = ca.MX
 
 
 class View:

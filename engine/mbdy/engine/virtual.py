@@ -40,6 +40,8 @@ class VirtualCore:
         self._start = _Call(equations.start)
         self._derivatives = _Call(equations.derivatives)
         self._outputs = _Call(equations.outputs)
+        self._latch = _Call(equations.latch) if equations.latch else None
+        self._locks = equations.locks
 
     def prepare(self) -> int:
         k = np.zeros_like(self._k)
@@ -80,6 +82,7 @@ class VirtualCore:
             if (status := self._finite(vector, BAD_INPUT)) != OK:
                 return status
         self._x_old[:] = self.x
+        self._stop_locked(self.u_end if linear else self.u)
         n = max(1, math.ceil(H / h - 1e-9))
         advance = self._euler_cromer if integrator == INTEGRATORS["euler-cromer"] else self._runge_kutta
         for i in range(n):
@@ -116,6 +119,12 @@ class VirtualCore:
         if table is not None:
             self.u_end[:] = self.u
         return OK, rows
+
+    def _stop_locked(self, u: Vector) -> None:
+        """Joints that are locked and still move stop at once; see latch() in core.c."""
+        if self._latch and any(u[lock] and self.x[speed] for lock, speed in self._locks):
+            self._latch(self.x, u, self._k, out=self._stage)
+            self.x[:] = self._stage
 
     def _finite(self, vector: Vector, status: int) -> int:
         bad = np.flatnonzero(~np.isfinite(vector))
@@ -166,8 +175,8 @@ class _Call:
 
     def __call__(self, *vectors: Vector, out: Vector) -> None:
         for i, vector in enumerate(vectors):
-            self._buffer.set_arg(i, memoryview(vector))
-        self._buffer.set_res(0, memoryview(out))
+            self._buffer.set_arg(i, vector.data)
+        self._buffer.set_res(0, out.data)
         self._evaluate()
 
 

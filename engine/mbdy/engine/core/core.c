@@ -14,6 +14,9 @@ MBDY_GENERATED(mbdy_model_prepare)
 MBDY_GENERATED(mbdy_model_start)
 MBDY_GENERATED(mbdy_model_derivatives)
 MBDY_GENERATED(mbdy_model_outputs)
+#if MBDY_NLOCKS
+MBDY_GENERATED(mbdy_model_latch)
+#endif
 
 struct mbdy_core {
     double *vector[MBDY_VECTORS];
@@ -45,7 +48,11 @@ static int larger(int a, int b) { return a > b ? a : b; }
 /* Work space that serves all four generated functions. */
 static void work_sizes(int *n_arg, int *n_res, int *n_iw, int *n_w) {
     int (*const all[])(int *, int *, int *, int *) = {mbdy_model_prepare_work, mbdy_model_start_work,
-                                                      mbdy_model_derivatives_work, mbdy_model_outputs_work};
+                                                      mbdy_model_derivatives_work, mbdy_model_outputs_work,
+#if MBDY_NLOCKS
+                                                      mbdy_model_latch_work,
+#endif
+    };
     *n_arg = *n_res = *n_iw = *n_w = 1;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         int a = 0, r = 0, iw = 0, w = 0;
@@ -193,6 +200,26 @@ static void euler_cromer(mbdy_core *core, double from, double to, double h, int 
     for (int i = 0; i < MBDY_NQ; i++) x[i] += h * slope[i];
 }
 
+/* Joints that are locked and still move stop at once, as by a latch; momentum stays. */
+static void latch(mbdy_core *core, const double *u) {
+#if MBDY_NLOCKS
+    static const int locks[] = MBDY_LOCKS, speeds[] = MBDY_LOCK_SPEEDS;
+    double *x = core->vector[MBDY_X];
+    int moving = 0;
+    for (int i = 0; i < MBDY_NLOCKS; i++) moving |= u[locks[i]] != 0.0 && x[speeds[i]] != 0.0;
+    if (!moving) return;
+    core->arg[0] = x;
+    core->arg[1] = u;
+    core->arg[2] = core->k;
+    core->res[0] = core->x_stage;
+    mbdy_model_latch(core->arg, core->res, core->iw, core->w, 0);
+    memcpy(x, core->x_stage, sizeof(double) * MBDY_NX);
+#else
+    (void)core;
+    (void)u;
+#endif
+}
+
 /* A communication step without its outputs. */
 static int advance(mbdy_core *core, double H, double h, int integrator, int linear) {
     double *x = core->vector[MBDY_X], *u = core->vector[MBDY_U];
@@ -201,6 +228,7 @@ static int advance(mbdy_core *core, double H, double h, int integrator, int line
     if (bad < 0 && linear) bad = not_finite(core->vector[MBDY_U_END], MBDY_NU);
     if (bad >= 0) return faulty(core, bad, MBDY_BAD_INPUT);
     memcpy(core->x_old, x, sizeof(double) * MBDY_NX);
+    latch(core, linear ? core->vector[MBDY_U_END] : u);
     const double n = fmax(1.0, ceil(H / h - 1e-9)), step = H / n;
     for (double i = 0.0; i < n; i += 1.0) {
         if (integrator == MBDY_EULER)

@@ -46,7 +46,7 @@ MBDY_API int mbdy_start(mbdy_core *core);
 MBDY_API void mbdy_derivatives(mbdy_core *core, const double *x, const double *u, double *dx);
 MBDY_API void mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y);
 
-/* One communication step H in ceil(H/h - 1e-9) equal internal steps, inputs held at u or going linearly from u to
+/* Locked joints that move stop at once, as by a latch. Then one communication step H in ceil(H/h - 1e-9) equal internal steps, inputs held at u or going linearly from u to
    u_end (booleans hold the value in u_end); then y, with the inputs of the end. On a fault x is as before. */
 MBDY_API int mbdy_step(mbdy_core *core, double H, double h, int integrator, int linear);
 

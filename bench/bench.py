@@ -1,0 +1,102 @@
+"""Ratios of times, measured side by side in one run: ``python bench/bench.py``.
+
+Seconds differ from machine to machine; each line compares two things on this one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "tests")]
+
+from rich.console import Console  # noqa: E402
+from rich.table import Table  # noqa: E402
+
+from mbdy.blocks import Plant, simulate  # noqa: E402
+from mbdy.engine import load  # noqa: E402
+from systems import chain  # noqa: E402
+
+FIVE_BODY = HERE.parent / "examples" / "five_body_spacecraft" / "five_body.toml"
+STEP = 1e-3
+
+
+def seconds(*works: Callable[[], object], rounds: int) -> list[float]:
+    """Median time of each work, taken in turn so that all see the same machine."""
+    taken: list[list[float]] = [[] for _ in works]
+    for _ in range(rounds):
+        for times, work in zip(taken, works, strict=True):
+            begin = time.perf_counter()
+            work()
+            times.append(time.perf_counter() - begin)
+    return [statistics.median(times) for times in taken]
+
+
+def bare_loop(plant: Plant, steps: int) -> Callable[[], object]:
+    """The compiled core's own loop: steps in C, nothing recorded."""
+    return lambda: plant.run(steps, STEP, pick=())
+
+
+def stepping(rounds: int) -> list[tuple[str, float, str]]:
+    """`Plant.step` from Python against the bare core, and `simulate` against the core's own loop."""
+    model = load(FIVE_BODY)
+    plant, bare = Plant(model, step=STEP), Plant(model, step=STEP)
+    steps = 5000
+
+    def block() -> None:
+        for _ in range(steps):
+            plant.step(STEP)
+
+    core, python = seconds(bare_loop(bare, steps), block, rounds=rounds)
+    long = 60_000
+    loop, run = seconds(
+        bare_loop(Plant(model, step=STEP), long),
+        lambda: simulate(model, until=long * STEP, every=STEP * 100, step=STEP),
+        rounds=max(3, rounds // 5),
+    )
+    every_step = seconds(
+        lambda: simulate(model, until=long * STEP, every=STEP, step=STEP, outputs=["bus.*"]), rounds=3
+    )[0]
+    return [
+        ("Plant.step, one RK4 step of the five-body vehicle / the bare core's", python / core, "<= 3"),
+        ("simulate, 60,000 steps, a record every 100 / the core's own loop", run / loop, "<= 1.3"),
+        ("simulate, 60,000 steps, every step recorded / the core's own loop", every_step / loop, ""),
+    ]  # fmt: skip
+
+
+def bodies(rounds: int) -> list[tuple[str, float, str]]:
+    """Cost per body of long chains against short ones."""
+    made = {n: Plant(chain(n), step=STEP) for n in (4, 20, 50, 100)}
+    works = [bare_loop(plant, 20_000 // n) for n, plant in made.items()]
+    per_body = dict(zip(made, seconds(*works, rounds=rounds), strict=True))
+    return [(f"cost per body, chain of {n} / chain of 20", per_body[n] / per_body[20], "") for n in (4, 50, 100)]
+
+
+def virtual_machine(rounds: int) -> list[tuple[str, float, str]]:
+    """The steps without a compiler against the compiled core."""
+    model = chain(4)
+    core, virtual = seconds(
+        bare_loop(Plant(model, step=STEP), 500), bare_loop(Plant(model, step=STEP, virtual=True), 500), rounds=rounds
+    )  # fmt: skip
+    return [("CasADi's virtual machine / compiled core, chain of 4", virtual / core, "")]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=15, help="rounds to take the median of")
+    rounds = parser.parse_args().rounds
+    table = Table("what", "ratio", "wanted", title="mbdy: ratios of times, one run")
+    for part in (stepping, bodies, virtual_machine):
+        for what, ratio, wanted in part(rounds):
+            table.add_row(what, f"{ratio:.2f}", wanted)
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

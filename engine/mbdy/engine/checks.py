@@ -1,0 +1,143 @@
+"""What tables of a model file must agree on: names, the tree of bodies, wheels with their body's inertia."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from mbdy.engine.faults import Findings, nearest
+from mbdy.engine.model import INERTIAL, Body, Joint
+from mbdy.engine.tables import BodyTable, FileTable, path_of
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+NO_BODY = ("system", "initial", INERTIAL)
+"""Names that no body has."""
+RESERVED = (
+    "joint", "flex", "force", "torque", "omega", "attitude", "position", "velocity", "acceleration",
+    "mass", "com", "inertia",
+)  # fmt: skip
+"""Names of a body's own that no wheel and no node has."""
+
+ROUNDING = 1e-9
+"""What rounding of the file's decimals may do to a principal moment, relative to the largest entry."""
+
+
+def check_names(file: FileTable, findings: Findings) -> None:
+    """Refuse names that are not names, and those that are taken."""
+    for name, body in file.body.items():
+        path = path_of(("body", name))
+        _check_name(name, path, findings)
+        if name in NO_BODY:
+            findings.refuse(
+                path, f"no body can be called '{name}'", "that name has a meaning of its own; choose another"
+            )
+        for sort, names in (("wheel", body.wheel), ("node", body.node)):
+            for own in names:
+                place = path_of(("body", name, sort, own))
+                _check_name(own, place, findings)
+                if own in RESERVED:
+                    remedy = f"choose another; taken are {', '.join(RESERVED)}"
+                    findings.refuse(place, f"the name '{own}' is taken by the body's own '{name}.{own}'", remedy)
+        for own in body.wheel.keys() & body.node.keys():
+            message = f"the name '{own}' is taken by a wheel of the same body"
+            findings.refuse(path_of(("body", name, "node", own)), message, "wheels and nodes share names; rename one")
+
+
+def check_parents(joints: Mapping[str, Joint], known: Iterable[str], findings: Findings) -> set[str]:
+    """Refuse what is no tree: a missing parent, a body on itself, a cycle, a second root beside ``attitude``.
+
+    ``joints`` by body; ``known`` are the names of all bodies of the file, also of those that were not read.
+    Returns the bodies at which the tree would have to be cut to be one.
+    """
+    known, cut = set(known), set()
+    for name, joint in joints.items():
+        path = path_of(("body", name, "joint", "to"))
+        if joint.to == name:
+            findings.refuse(path, f"body '{name}' hangs on itself", 'name another body or "inertial"')
+            cut.add(name)
+        elif joint.to != INERTIAL and joint.to not in joints:
+            if joint.to not in known:
+                findings.refuse(path, f"there is no body '{joint.to}'", nearest(joint.to, [*known - {name}, INERTIAL]))
+            cut.add(name)
+    for cycle in _cycles({name: joint.to for name, joint in joints.items() if name not in cut}):
+        message = f"a cycle of bodies: {' -> '.join([*cycle, cycle[0]])}"
+        remedy = f'join one of them to "{INERTIAL}" or to a body outside the cycle'
+        findings.refuse(path_of(("body", cycle[0], "joint", "to")), message, remedy)
+        cut.add(cycle[0])
+    roots = [name for name, joint in joints.items() if joint.to == INERTIAL]
+    for name in roots:
+        if joints[name].kind == "attitude" and len(roots) > 1:
+            others = ", ".join(f"'{other}'" for other in roots if other != name)
+            message = f"beside a root of kind attitude no other body joins to inertial, but {others} does"
+            findings.refuse(path_of(("body", name, "joint", "kind")), message, 'use kind = "free"')
+            break
+    return cut
+
+
+def check_wheels(name: str, body: BodyTable, findings: Findings) -> None:
+    """Refuse wheels with more spin inertia than their body, which includes them, has about their axes."""
+    own = path_of(("body", name))
+    if findings.faulty(f"{own}.inertia"):
+        return
+    tensor = np.array(body.inertia)
+    scale, rest = float(np.max(np.abs(tensor))), tensor.copy()
+    for wheel, rotor in body.wheel.items():
+        axis = np.array(rotor.axis) / np.linalg.norm(rotor.axis)
+        share = rotor.inertia * np.outer(axis, axis)
+        rest -= share
+        if _least(tensor - share) < -ROUNDING * scale:
+            message = f"{rotor.inertia} kg.m2 is more than the body, which includes the wheel, can hold there"
+            remedy = (
+                f"the body has {float(axis @ tensor @ axis):.6g} kg.m2 about its axis; add the wheel to {own}.inertia"
+            )
+            findings.refuse(path_of(("body", name, "wheel", wheel, "inertia")), message, remedy)
+    if len(body.wheel) > 1 and not findings.faulty(f"{own}.wheel") and _least(rest) < -ROUNDING * scale:
+        message = f"its wheels {', '.join(body.wheel)} together have more spin inertia than the body can hold"
+        findings.refuse(f"{own}.wheel", message, f"add them to {own}.inertia")
+
+
+def warn_of_body(body: Body, carries: bool, findings: Findings) -> None:
+    """Warn of moments that break the triangle inequality and of a massless body between joints."""
+    path = path_of(("body", body.name))
+    small, middle, large = np.linalg.eigvalsh(np.array(body.inertia)).tolist()
+    if small + middle < large * (1 - ROUNDING):
+        message = f"principal moments {small:.6g}, {middle:.6g}, {large:.6g} kg.m2 break the triangle inequality"
+        remedy = "no rigid body has a moment larger than the sum of the other two; check that it is meant"
+        findings.warn(f"{path}.inertia", message, remedy)
+    if body.mass == 0:
+        if carries:
+            findings.warn(f"{path}.mass", "is 0: a massless body between joints", "check that it is meant")
+        elif large > 0:
+            findings.warn(f"{path}.mass", "is 0, but the body has inertia", "check that it is meant")
+
+
+def _check_name(name: str, path: str, findings: Findings) -> None:
+    if not NAME.fullmatch(name):
+        remedy = f"use letters, digits and _, no digit first, e.g. '{_tidied(name)}'"
+        findings.refuse(path, f"'{name}' is not a name", remedy)
+
+
+def _tidied(name: str) -> str:
+    tidy = re.sub(r"[^A-Za-z0-9_]+", "_", name)
+    return tidy if NAME.fullmatch(tidy) else f"_{tidy}"
+
+
+def _cycles(parent: Mapping[str, str]) -> list[list[str]]:
+    """Each cycle of ``parent`` once, from the body met first."""
+    cycles, seen = [], set()
+    for start in parent:
+        path: list[str] = []
+        body = start
+        while body in parent and body not in seen:
+            seen.add(body)
+            path.append(body)
+            body = parent[body]
+        if body in path:
+            cycles.append(path[path.index(body) :])
+    return cycles
+
+
+def _least(tensor: np.ndarray) -> float:
+    return float(np.linalg.eigvalsh(tensor)[0])

@@ -1,0 +1,142 @@
+"""Degrees of freedom that move no inertia: the equations could not tell how they accelerate.
+
+The joint-space mass matrix is factored from tips to base without being built: the pivot of a degree of
+freedom is what its joint feels of the articulated inertia outboard of it (Featherstone, *Rigid Body Dynamics
+Algorithms*, §7.2). A pivot of nothing but rounding is a fault.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from mbdy.engine.faults import Fault
+from mbdy.engine.model import IDENTITY, Body, Joint, Model
+from mbdy.engine.ports import coordinate_names
+from mbdy.engine.tables import path_of
+from mbdy.engine.topology import ROOT, tree
+
+ROUNDING = 4 * float(np.finfo(float).eps)
+"""What each step of the elimination may add to the error of an inertia, relative to its size."""
+
+
+@np.errstate(all="ignore")
+def faults_of_inertia(model: Model) -> list[Fault]:
+    """A fault for each joint with degrees of freedom that move no inertia where ``model`` starts.
+
+    Degrees of freedom that are always prescribed need no inertia; switchable ones do, for when they are free.
+    The joints of ``model`` must name existing parents without a cycle.
+    """
+    branches = tree(model)
+    articulated = [_spatial_inertia(body) for body in model.bodies]
+    errors = [ROUNDING * inertia for inertia in articulated]
+    faults: dict[int, Fault] = {}
+    for i in branches.inward:
+        body, parent = model.bodies[i], branches.parent[i]
+        transform, subspace = _joint(body, model)
+        free = [k for k, motion in enumerate(body.joint.motion) if motion != "prescribed"]
+        idle = _eliminate(articulated[i], errors[i], subspace, _order(body.joint, free))
+        if idle:
+            faults[i] = _fault(body, sorted(idle))
+        if parent != ROOT:
+            articulated[parent] += transform.T @ articulated[i] @ transform
+            errors[parent] += transform.T @ errors[i] @ transform
+    return [faults[i] for i in sorted(faults)]
+
+
+def _eliminate(inertia: np.ndarray, error: np.ndarray, subspace: np.ndarray, order: Sequence[int]) -> list[int]:
+    """Take degrees of freedom out of ``inertia`` (in place); those without a pivot stay and are returned.
+
+    ``error`` bounds what rounding has done to ``inertia`` so far (in place too). Its traces measure a pivot: unlike
+    single entries they do not depend on how the axes lie.
+    """
+    idle = []
+    for k in order:
+        motion = subspace[:, k]
+        felt = inertia @ motion
+        pivot = float(motion @ felt)
+        turning, sliding = float(np.trace(error[:3, :3])), float(np.trace(error[3:, 3:]))
+        if pivot <= turning * float(motion[:3] @ motion[:3]) + sliding * float(motion[3:] @ motion[3:]):
+            idle.append(k)
+            continue
+        left = np.eye(6) - np.outer(motion, felt) / pivot
+        error[:] = left.T @ error @ left + ROUNDING * inertia
+        inertia -= np.outer(felt, felt) / pivot
+    return idle
+
+
+def _order(joint: Joint, free: Sequence[int]) -> list[int]:
+    """Translations, then rotations from the last: a point mass then lacks rotations, not translations."""
+    return sorted(free, key=lambda k: (k >= joint.n_translations, -k))
+
+
+def _fault(body: Body, idle: Sequence[int]) -> Fault:
+    joint, names = body.joint, []
+    for k in idle:
+        turn = k - joint.n_translations
+        if turn < 0:
+            names.append(f"translation {k + 1}" if joint.n_translations > 1 else "its translation")
+        elif joint.spherical:
+            names.append(f"rotation about {'xyz'[turn]}")
+        else:
+            names.append(f"rotation {turn + 1}" if joint.n_rotations > 1 else "its rotation")
+    verb = "moves" if len(names) == 1 else "move"
+    message = f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} {verb} no inertia at the start"
+    remedy = f"give '{body.name}' or a body that it carries mass or inertia there, or take the freedom away"
+    return Fault(path_of(("body", body.name, "joint")), message, remedy)
+
+
+def _spatial_inertia(body: Body) -> np.ndarray:
+    """6x6 [angular, linear] about the origin, without the spin inertia of wheels, which turn on their own."""
+    inertia = np.array(body.inertia, dtype=float)
+    for wheel in body.wheels.values():
+        axis = np.array(wheel.axis) / math.hypot(*wheel.axis)
+        inertia -= wheel.inertia * np.outer(axis, axis)
+    arm = _cross(body.com)
+    return np.block([[inertia - body.mass * arm @ arm, body.mass * arm], [-body.mass * arm, body.mass * np.eye(3)]])
+
+
+def _joint(body: Body, model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """The 6x6 transform of motion, parent to body, and the motion subspace (6 x n_u, body axes)."""
+    joint = body.joint
+    starts = {name.rpartition(".")[2]: model.initial.get(name) for name, _ in coordinate_names(body)}
+    columns = np.zeros((6, joint.n_u))
+    turn = np.eye(3)  # from body components to those of the axis at hand
+    if joint.spherical:
+        turn = _rotation(starts.get("attitude") or IDENTITY)
+        columns[:3, joint.n_translations :] = np.eye(3)
+    angles = starts.get("angle") or (0.0,) * len(joint.rotations)
+    for k in reversed(range(len(joint.rotations))):
+        axis = np.array(joint.rotations[k]) / math.hypot(*joint.rotations[k])
+        columns[:3, joint.n_translations + k] = turn.T @ axis
+        turn = _about(axis, angles[k]) @ turn
+    slide = np.zeros(3)
+    distances = starts.get("displacement") or starts.get("position") or (0.0,) * joint.n_translations
+    for k, translation in enumerate(joint.translations):
+        axis = np.array(translation) / math.hypot(*translation)
+        columns[3:, k] = turn.T @ axis
+        slide += axis * distances[k]
+    frame = _rotation(joint.frame)
+    inward = (frame @ turn).T  # from parent to body components
+    transform = np.zeros((6, 6))
+    transform[:3, :3] = transform[3:, 3:] = inward
+    transform[3:, :3] = -inward @ _cross(np.array(joint.at) + frame @ slide)
+    return transform, columns
+
+
+def _cross(v: Sequence[float] | np.ndarray) -> np.ndarray:
+    x, y, z = v
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def _about(axis: np.ndarray, angle: float) -> np.ndarray:
+    cross = _cross(axis)
+    return np.eye(3) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
+
+
+def _rotation(q: Sequence[float]) -> np.ndarray:
+    w, vector = q[0], np.array(q[1:])
+    cross = _cross(vector)
+    return np.eye(3) + 2 * (w * cross + cross @ cross) / (w * w + float(vector @ vector))

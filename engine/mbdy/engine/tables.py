@@ -1,0 +1,204 @@
+"""What a model file may say: its tables, their keys and the types of their values.
+
+A number is in SI, text carries its unit (`mbdy.engine.units`). `read_tables` tells everything that is wrong
+and answers with what is left without it, so that what depends on several tables can be judged too.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from mbdy.engine.faults import Findings, RefusalError, nearest, shown
+from mbdy.engine.model import ZERO3
+from mbdy.engine.values import (
+    Accelerations,
+    Axes,
+    Axis,
+    BodyMass,
+    InertiaTensor,
+    Lengths,
+    Rotation,
+    SpinInertia,
+)
+
+FORMAT = 1
+"""The format version that ``mbdy = 1`` states."""
+
+REMEDIES = {
+    "mbdy": "give the format version, mbdy = 1",
+    "mass": 'give it in kg, e.g. mass = "500 kg"',
+    "joint": 'say what it hangs on, e.g. joint = { to = "inertial", kind = "free" }',
+    "to": 'name the parent body, or to = "inertial"',
+    "axis": "give three components, e.g. axis = [0, 0, 1]",
+    "inertia": "give it in kg.m2, e.g. inertia = 0.05",
+    "at": "give three lengths, e.g. at = [0, 0, 0.5]",
+}
+"""What to do about a key that is missing or has no sense, by key."""
+
+
+class Table(BaseModel):
+    """A table of the file: no other keys than its own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SystemTable(Table):
+    """``[system]``: ``gravity`` [m/s2], inertial axes."""
+
+    gravity: Accelerations = ZERO3
+
+
+class JointTable(Table):
+    """``[body.NAME.joint]``; `mbdy.engine.spellings` says which keys a kind takes, and in which units."""
+
+    to: str
+    kind: str | None = None
+    at: Lengths = ZERO3
+    frame: Any = None
+    axis: Axis | None = None
+    axes: Axes | None = None
+    sequence: str | None = None
+    translation: Axes | None = None
+    rotation: Rotation | None = None
+    stiffness: Any = None
+    damping: Any = None
+    rest: Any = None
+    motion: Any = None
+
+
+class WheelTable(Table):
+    """``[body.NAME.wheel.NAME]``: spin ``axis`` [-] in body axes, spin ``inertia`` [kg.m2]."""
+
+    axis: Axis
+    inertia: SpinInertia
+
+
+class NodeTable(Table):
+    """``[body.NAME.node.NAME]``: ``at`` [m] from the body's origin, body axes."""
+
+    at: Lengths
+
+
+class BodyTable(Table):
+    """``[body.NAME]``: ``mass`` [kg], ``com`` [m] from the origin, ``inertia`` [kg.m2] about ``com``."""
+
+    mass: BodyMass
+    com: Lengths = ZERO3
+    inertia: InertiaTensor = (ZERO3, ZERO3, ZERO3)
+    joint: JointTable
+    wheel: dict[str, WheelTable] = Field(default_factory=dict)
+    node: dict[str, NodeTable] = Field(default_factory=dict)
+    flex: Any = None
+
+
+class FileTable(Table):
+    """The whole file."""
+
+    mbdy: Any
+    name: str | None = None
+    system: SystemTable = SystemTable()
+    body: dict[str, BodyTable] = Field(default_factory=dict)
+    initial: dict[str, Any] = Field(default_factory=dict)
+    loop: Any = None
+
+
+STAND_INS: dict[str, Any] = {
+    "mbdy": FORMAT, "mass": 1.0, "joint": {"to": "inertial", "kind": "fixed"}, "to": "inertial",
+    "axis": [0, 0, 1], "inertia": 1e-9, "at": [0, 0, 0],
+}  # fmt: skip
+"""What takes the place of a required key that is missing or wrong, so that the rest can be read."""
+
+
+def read_tables(raw: dict[str, Any], findings: Findings) -> FileTable:
+    """The tables of ``raw``, a parsed file; its faults go to ``findings`` and are taken out of the tables.
+
+    ``raw`` is changed.
+    """
+    while True:
+        try:
+            return FileTable.model_validate(raw)
+        except ValidationError as error:
+            for fault in error.errors(include_url=False):
+                loc = _without_form(fault["loc"])
+                _report(fault, loc, findings)
+                _take_out(raw, loc, missing=fault["type"] == "missing")
+
+
+def path_of(loc: tuple[str | int, ...]) -> str:
+    """``("body", "bus", "com", 0)`` as ``body.bus.com[1]``; keys that TOML would quote are quoted."""
+    path = ""
+    for step in loc:
+        if isinstance(step, int):
+            path += f"[{step + 1}]"
+        else:
+            bare = step.replace("-", "_").isidentifier() and step.isascii()
+            path += ("." if path else "") + (step if bare else f'"{step}"')
+    return path
+
+
+def _without_form(loc: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """``loc`` without the tag of a form, which pydantic puts behind the key of a value with several forms."""
+    for at, key in ((2, "inertia"), (3, "rotation")):
+        if loc[:1] == ("body",) and loc[at : at + 1] == (key,):
+            return loc[: at + 1] + loc[at + 2 :]
+    return loc
+
+
+def _report(fault: Any, loc: tuple[str | int, ...], findings: Findings) -> None:
+    path, key, sort = path_of(loc), str(loc[-1]) if loc else "", fault["type"]
+    refusal = fault.get("ctx", {}).get("error")
+    if isinstance(refusal, RefusalError):
+        findings.refuse(path, refusal.message, refusal.remedy)
+    elif sort == "extra_forbidden":
+        findings.refuse(path, "unknown key", _home(key) or nearest(key, _table_at(loc[:-1]).model_fields))
+    elif sort == "missing":
+        findings.refuse(path, "is missing", REMEDIES.get(key, ""))
+    elif sort in ("model_type", "dict_type", "model_attributes_type"):
+        findings.refuse(path, f"must be a table, got {shown(fault['input'])}", REMEDIES.get(key, f"write [{path}]"))
+    elif sort == "string_type":
+        findings.refuse(path, f"must be text, got {shown(fault['input'])}", "write it in quotes")
+    elif sort == "literal_error":
+        findings.refuse(path, f"must be {fault['ctx']['expected']} or a list of axes, got {shown(fault['input'])}")
+    else:
+        findings.refuse(path, fault["msg"])
+
+
+def _take_out(raw: dict[str, Any], loc: tuple[str | int, ...], *, missing: bool) -> None:
+    """Remove the innermost key of ``loc``; put a stand-in where the table cannot do without."""
+    table: Any = raw
+    for depth, key in enumerate(loc):
+        below = table.get(key)
+        if depth == len(loc) - 1 or not isinstance(below, dict):
+            required = missing or (key in STAND_INS and _is_required(loc[: depth + 1]))
+            if required:
+                table[key] = deepcopy(STAND_INS[str(key)])
+            else:
+                table.pop(key, None)
+            return
+        table = below
+
+
+def _is_required(loc: tuple[str | int, ...]) -> bool:
+    field = _table_at(loc[:-1]).model_fields.get(str(loc[-1]))
+    return field is not None and field.is_required()
+
+
+def _table_at(loc: tuple[str | int, ...]) -> type[Table]:
+    """The sort of table that lies at ``loc`` (``("body", "bus", "joint")``)."""
+    place: Any = FileTable
+    for step in loc:
+        if isinstance(place, type) and issubclass(place, Table) and step in place.model_fields:
+            place = place.model_fields[str(step)].annotation
+        else:  # a name in a dict of tables
+            place = get_args(place)[-1]
+    return place
+
+
+def _home(key: str) -> str:
+    """Where a key that is unknown here belongs, if some other table has it; otherwise empty."""
+    homes = {"[system]": SystemTable, "[body.NAME.joint]": JointTable, "[body.NAME]": BodyTable}
+    found = [place for place, table in homes.items() if key in table.model_fields]
+    return f"it belongs in {found[0]}" if found else ""

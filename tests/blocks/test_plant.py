@@ -1,0 +1,312 @@
+"""The block: setting and reading by name, typed views, faults that change nothing, save and restore."""
+
+from __future__ import annotations
+
+import gc
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from mbdy.blocks import Plant, StateError, StepError, VariableError
+from mbdy.engine import Body, Joint, Model, Wheel
+from systems import chain, diagonal, floating
+
+
+def satellite() -> Model:
+    bus = Body(
+        name="bus", mass=500.0, com=(0.0, 0.0, 0.1), inertia=diagonal(410.0, 380.0, 300.0), joint=floating(),
+        wheels={"x": Wheel(axis=(1.0, 0.0, 0.0), inertia=0.05)},
+    )  # fmt: skip
+    panel = Body(
+        name="panel", mass=12.0, com=(0.0, 1.1, 0.0), inertia=diagonal(9.8, 0.4, 10.1),
+        joint=Joint(to="bus", kind="revolute", rotations=((0.0, 1.0, 0.0),), at=(0.0, 0.6, 0.0), stiffness=(40.0,),
+                    damping=(0.8,), motion=("switchable",)),
+    )  # fmt: skip
+    return Model(
+        name="satellite",
+        bodies=(bus, panel),
+        initial={"bus.omega": (0.01, 0.0, 0.0), "bus.x.speed": (100.0,)},
+    )
+
+
+@pytest.fixture
+def plant() -> Plant:
+    return Plant(satellite(), step="1 ms")
+
+
+def test_names_follow_the_contract(plant):
+    assert plant.state_names[:8] == (
+        "bus.position[1]", "bus.position[2]", "bus.position[3]",
+        "bus.attitude[1]", "bus.attitude[2]", "bus.attitude[3]", "bus.attitude[4]", "panel.joint.angle",
+    )  # fmt: skip
+    assert len(plant.state_names) == 13 + 2 + 1
+    assert plant.state_names[-1] == "bus.x.momentum"
+    for name in (
+        "panel.joint.torque",
+        "panel.force[1]",
+        "bus.x.torque",
+        "panel.joint.locked",
+        "system.gravity[3]",
+    ):
+        assert name in plant.input_names
+    for name in (
+        "panel.joint.load[6]",
+        "panel.joint.reaction",
+        "bus.acceleration[3]",
+        "system.work_residual",
+    ):
+        assert name in plant.output_names
+    for name in ("bus.mass", "panel.inertia[1,2]", "panel.joint.stiffness", "panel.joint.at[2]"):
+        assert name in plant.parameter_names
+
+
+def test_setting_by_name_with_units_arrays_and_views(plant):
+    plant["panel.joint.torque"] = "2 N*m"
+    assert plant["panel.joint.torque"] == 2.0
+    assert plant.inputs.joint_torques.values.tolist() == [2.0]
+    plant.inputs.joint_torques.values[0] = 3.0
+    assert plant["panel.joint.torque"] == 3.0
+    plant["bus.torque"] = [1.0, "2 N*m", 3]
+    assert plant.inputs.external_forces.torque[0].tolist() == [1.0, 2.0, 3.0]
+    plant["bus.torque[2]"] = 5
+    assert plant["bus.torque"].tolist() == [1.0, 5.0, 3.0]
+    assert plant.inputs.external_forces.bodies == ("bus", "panel")
+    assert np.shares_memory(plant.inputs.external_forces.torque, plant.inputs.values)
+    plant["bus.mass"] = "510 kg"
+    assert plant["bus.mass"] == 510.0
+    assert plant["system.mass"] == 522.0
+    plant["bus.omega"] = ["1 deg/s", 0, 0]
+    assert plant["bus.omega"][0] == pytest.approx(math.radians(1.0), abs=1e-17)
+    assert plant["bus.x.speed"] == pytest.approx(100.0)
+
+
+def test_outputs_are_views_of_their_own_instant(plant):
+    plant["panel.joint.torque"] = 1.0
+    first = plant.step(0.01)
+    kept = first["panel.joint.rate"]
+    assert np.shares_memory(first.rates.omega, first.values)
+    assert np.shares_memory(first.attitudes.quaternions, first.values)
+    second = plant.step(0.01)
+    assert first["panel.joint.rate"] == kept != second["panel.joint.rate"]
+    assert first.time == 0.01
+    assert first.rates.bodies == ("bus", "panel")
+    assert first.rates.joints.names == ("panel.joint.rate",)
+    assert first.attitudes.joints.values[0] == first["panel.joint.angle"]
+    np.testing.assert_array_equal(first["bus.omega"], first.rates.omega[0])
+    with pytest.raises(KeyError, match=r"bus\.omega"):
+        first["bus.omga"]
+    with pytest.raises(KeyError, match="is not an output"):
+        first["bus.mass"]
+
+
+def test_outputs_after_a_step_are_those_of_its_end(plant):
+    plant["panel.joint.torque"] = 1.0
+    y = plant.step(0.01)
+    np.testing.assert_array_equal(y.values, plant.outputs().values)
+    np.testing.assert_array_equal(y.values, plant.outputs(x=plant.state).values)
+
+
+def test_a_torque_shows_in_the_rates_one_step_later(plant):
+    at_rest = plant.step(0.001)["panel.joint.rate"]
+    plant["panel.joint.torque"] = 5.0
+    assert plant["panel.joint.rate"] == at_rest
+    assert plant.step(0.001)["panel.joint.rate"] - at_rest > 1e-4
+
+
+@pytest.mark.parametrize("interpolation", ["held", "linear"])
+def test_a_bad_input_names_its_variable_and_changes_nothing(interpolation):
+    plant = Plant(satellite(), interpolation=interpolation)
+    plant["panel.joint.torque"] = 1.0
+    plant.step(0.01)
+    before, time = plant.state, plant.time
+    for value in (math.nan, math.inf, -math.inf):
+        with pytest.raises(VariableError, match=r"panel\.joint\.torque.*finite.*(nan|inf)"):
+            plant["panel.joint.torque"] = value
+        assert plant["panel.joint.torque"] == 1.0
+        plant.inputs.external_forces.force[1, 2] = value
+        with pytest.raises(VariableError, match=r"panel\.force\[3\].*finite"):
+            plant.step(0.01)
+        np.testing.assert_array_equal(plant.state, before)
+        assert plant.time == time
+    plant.inputs.external_forces.force[1, 2] = 0.0
+    plant.step(0.01)
+    assert np.isfinite(plant.state).all()
+
+
+def test_bad_values_and_names(plant):
+    with pytest.raises(KeyError, match=r"panel\.joint\.torque"):
+        plant["panel.joint.torqe"] = 1.0
+    with pytest.raises(VariableError, match=r"3 values.*got 2"):
+        plant["bus.omega"] = [1.0, 2.0]
+    with pytest.raises(ValueError, match=r"N.m"):
+        plant["panel.joint.torque"] = "3 kg"
+    with pytest.raises(VariableError, match=r"bus\.mass.*>= 0.*-1"):
+        plant["bus.mass"] = -1.0
+    with pytest.raises(VariableError, match="0 or 1"):
+        plant["panel.joint.prescribed"] = 0.5
+    with pytest.raises(VariableError, match="no start value"):
+        plant["panel.omega"] = [0.0, 0.0, 0.0]
+    plant.step(0.01)
+    with pytest.raises(VariableError, match="before the first step"):
+        plant["bus.omega"] = [0.0, 0.0, 0.0]
+
+
+def test_bad_steps_and_choices(plant):
+    for bad in (0.0, -1.0, math.nan, math.inf, 1e12):
+        with pytest.raises(StepError, match="communication step"):
+            plant.step(bad)
+    assert plant.time == 0.0
+    for bad in (0.0, "-1 ms", "3 kg"):
+        with pytest.raises(ValueError, match=r"> 0 s|s"):
+            Plant(satellite(), step=bad)
+    with pytest.raises(ValueError, match=r"rk45.*rk4, euler-cromer"):
+        Plant(satellite(), integrator="rk45")
+    with pytest.raises(ValueError, match=r"spline.*held, linear"):
+        Plant(satellite(), interpolation="spline")  # type: ignore[arg-type]
+    with pytest.raises(VariableError, match=r"states.*\(16,\).*\(3,\)"):
+        plant.derivatives(0.0, [1.0, 2.0, 3.0])
+
+
+def test_a_run_away_state_is_an_error_and_the_old_state_is_back():
+    plant = Plant(satellite(), step=0.5)
+    plant["panel.joint.stiffness"] = 1e9
+    plant["panel.joint.angle"] = 0.1
+    plant.step(0.5)
+    fault = None
+    while fault is None:
+        before, time = plant.state, plant.time
+        try:
+            plant.step(0.5)
+        except StateError as caught:
+            fault = caught
+    assert "internal step 0.5 s" in str(fault)
+    np.testing.assert_array_equal(plant.state, before)
+    assert plant.time == time
+
+
+def test_bad_parameters_are_refused_before_they_act(plant):
+    plant.step(0.01)
+    before = plant.state
+    plant["panel.joint.axis"] = [0.0, 0.0, 0.0]
+    with pytest.raises(VariableError, match="axis"):
+        plant.step(0.01)
+    plant["panel.joint.axis"] = [0.0, 2.0, 0.0]
+    np.testing.assert_array_equal(plant.state, before)
+    plant.step(0.01)
+
+
+def test_a_zero_quaternion_start_is_named(plant):
+    plant["bus.attitude"] = [0.0, 0.0, 0.0, 0.0]
+    with pytest.raises(VariableError, match=r"bus\.attitude.*zero"):
+        plant.step(0.01)
+    plant["bus.attitude"] = [0.0, 0.0, 3.0, 0.0]
+    assert plant.outputs()["bus.attitude"].tolist() == [0.0, 0.0, 1.0, 0.0]
+
+
+def test_save_and_restore_give_the_same_bits(plant):
+    plant["panel.joint.torque"] = 0.3
+    plant.step(0.01)
+    snapshot = plant.save()
+    first = [plant.step(0.01).values for _ in range(5)]
+    plant["panel.mass"] = 20.0
+    plant["panel.joint.torque"] = 9.0
+    plant.step(0.01)
+    plant.restore(snapshot)
+    assert plant.time == 0.01
+    assert plant["panel.mass"] == 12.0
+    again = [plant.step(0.01).values for _ in range(5)]
+    np.testing.assert_array_equal(first, again)
+    with pytest.raises(VariableError, match="other variables"):
+        Plant(chain(1)).restore(snapshot)
+
+
+def test_reset_goes_back_to_the_start(plant):
+    plant["panel.mass"] = 13.0
+    first = [plant.step(0.01).values for _ in range(3)]
+    plant["panel.joint.torque"] = 1.0
+    plant.step(0.01)
+    plant.reset()
+    assert plant.time == 0.0
+    assert plant["panel.joint.torque"] == 0.0
+    assert plant["panel.mass"] == 13.0
+    np.testing.assert_array_equal(first, [plant.step(0.01).values for _ in range(3)])
+
+
+def test_derivatives_serve_another_integrator(plant):
+    x, u = plant.state, plant.inputs.values.copy()
+    u[plant.input_names.index("panel.joint.torque")] = 1.0
+    exact = solve_ivp(lambda t, x: plant.derivatives(t, x, u), (0.0, 0.5), x, method="DOP853", rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(plant.state, x)
+    plant["panel.joint.torque"] = 1.0
+    plant.step(0.5)
+    np.testing.assert_allclose(plant.state, exact.y[:, -1], rtol=1e-9, atol=1e-9)
+    y = plant.outputs(0.0, x, u)
+    assert y["panel.joint.angle"] == 0.0
+
+
+def test_time_does_not_drift():
+    plant = Plant(Model(name="pendulum", bodies=(_pendulum(),)), step=0.04)
+    for _ in range(50_000):
+        y = plant.step(0.04)
+    assert y.time == 2000.0
+
+
+def _pendulum() -> Body:
+    joint = Joint(to="inertial", kind="revolute", rotations=((0.0, 1.0, 0.0),))
+    return Body(name="arm", mass=1.0, com=(0.0, 0.0, -1.0), inertia=diagonal(0.1, 0.1, 0.1), joint=joint)
+
+
+def test_a_communication_step_is_covered_by_equal_internal_steps():
+    model = replace(chain(2), initial=dict(chain(2).initial))
+    one, other = Plant(model, step=0.003), Plant(model, step=0.01 / 4)
+    np.testing.assert_array_equal(one.step(0.01).values, other.step(0.01).values)
+
+
+def test_instances_are_independent_and_interleave(plant):
+    other = Plant(satellite())
+    plant["panel.joint.torque"] = 1.0
+    alone = Plant(satellite())
+    for _ in range(20):
+        mixed, plain = plant.step(0.01), other.step(0.01)
+        np.testing.assert_array_equal(plain.values, alone.step(0.01).values)
+    assert mixed["panel.joint.rate"] != plain["panel.joint.rate"]
+
+
+def test_many_plants_come_and_go():
+    for _ in range(50):
+        Plant(chain(1)).step(0.01)
+    gc.collect()
+    assert Plant(chain(1)).time == 0.0
+
+
+def test_prescribed_and_switched_motion(plant):
+    plant["panel.joint.prescribed"] = True
+    plant["panel.joint.acceleration"] = 0.1
+    y = plant.step(0.5)
+    assert y["panel.joint.rate"] == pytest.approx(0.05, abs=1e-15)
+    assert abs(y["panel.joint.reaction"]) > 0.1
+    plant["panel.joint.prescribed"] = 0
+    assert plant.step(0.01)["panel.joint.reaction"] == 0.0
+
+
+def test_locking_a_moving_joint_is_a_latch_that_keeps_momentum():
+    """Two bodies on one axis: the closed form of an inelastic latch, as of a clutch."""
+    carrier = Body(name="carrier", mass=4.0, inertia=diagonal(1.0, 1.0, 3.0), joint=floating())
+    hinge = Joint(to="carrier", kind="revolute", rotations=((0.0, 0.0, 1.0),), stiffness=(7.0,), motion=("switchable",))
+    rotor = Body(name="rotor", mass=1.0, inertia=diagonal(0.5, 0.5, 2.0), joint=hinge)
+    start = {"carrier.omega": (0.0, 0.0, 0.1), "rotor.joint.rate": (0.6,), "rotor.joint.angle": (0.4,)}
+    for virtual in (False, True):
+        plant = Plant(Model(name="clutch", bodies=(carrier, rotor), initial=start), virtual=virtual)
+        momentum = plant["system.angular_momentum"]
+        plant["rotor.joint.locked"] = True
+        y = plant.step(0.001)
+        together = (3.0 * 0.1 + 2.0 * 0.7) / 5.0
+        assert y["carrier.omega"][2] == pytest.approx(together, abs=1e-12)
+        assert y["rotor.joint.rate"] == 0.0
+        assert y["rotor.joint.angle"] == 0.4
+        np.testing.assert_allclose(y["system.angular_momentum"], momentum, atol=1e-12)
+        plant["rotor.joint.locked"] = False
+        assert plant.step(0.001)["rotor.joint.rate"] == pytest.approx(-7.0 * 0.4 * (1 / 3 + 1 / 2) * 0.001, rel=1e-3)

@@ -1,0 +1,171 @@
+"""Runs under controllers and tables: grids, holds, what is kept on a fault, where results go."""
+
+from __future__ import annotations
+
+import csv
+import math
+
+import numpy as np
+import pytest
+
+from mbdy.blocks import Plant, SimulationError, StepError, VariableError, simulate
+from mbdy.engine import Body, Joint, Model
+from systems import chain, diagonal
+
+INERTIA = 2.0
+
+
+def hinge() -> Model:
+    """One body on a hinge to inertial: angle'' = torque / 2."""
+    joint = Joint(to="inertial", kind="revolute", rotations=((0.0, 0.0, 1.0),))
+    return Model(name="hinge", bodies=(Body(name="arm", mass=1.0, inertia=diagonal(1.0, 1.0, INERTIA), joint=joint),))
+
+
+def test_rows_go_from_zero_to_until_inclusive():
+    run = simulate(hinge(), until=1.0, every=0.1)
+    np.testing.assert_allclose(run.time, np.arange(11) * 0.1, atol=1e-15)
+    assert run.time[-1] == 1.0
+    assert simulate(hinge(), until=1.0, every=0.3).time.tolist() == pytest.approx([0.0, 0.3, 0.6, 0.9, 1.0])
+    assert len(simulate(hinge(), until=0.01)) == 11
+    assert run.names == Plant(hinge()).output_names
+
+
+def test_a_controller_is_sampled_and_held():
+    calls = []
+
+    def controller(t, y):
+        calls.append(t)
+        assert y.time == pytest.approx(t)
+        return {"arm.joint.torque": t}
+
+    run = simulate(hinge(), until=1.0, every=0.25, controller=controller, sample=0.5, step=1e-3)
+    assert calls == [0.0, 0.5, 1.0]
+    assert run["arm.joint.rate"][2] == 0.0
+    assert run["arm.joint.rate"][4] == pytest.approx(0.5 * 0.5 / INERTIA, abs=1e-13)
+    calls.clear()
+    simulate(hinge(), until=0.01, controller=controller)
+    assert calls == pytest.approx(np.arange(11) * 1e-3, abs=1e-15)
+
+
+def test_a_controller_and_a_table_act_together():
+    def controller(t, y):
+        return {"arm.joint.torque": 1.0}
+
+    table = {"time": [0.0, 0.5], "arm.torque": [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]}
+    run = simulate(hinge(), until=1.0, every=0.5, controller=controller, sample=0.25, inputs=table)
+    assert run["arm.joint.rate"] == pytest.approx([0.0, 0.5, 0.75], abs=1e-13)
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_a_table_is_held_or_linear(tmp_path, linear):
+    path = tmp_path / "table.csv"
+    path.write_text("time,arm.joint.torque\n0,0\n1,2\n2,0\n")
+    fine = simulate(hinge(), until=2.0, every=0.5, inputs=path, linear=linear)
+    assert fine["arm.joint.rate"][-1] == pytest.approx(2.0 / INERTIA, abs=1e-13)
+    middle = 0.5 * 1.0 if linear else 0.0
+    assert fine["arm.joint.rate"][2] == pytest.approx(2 * middle / INERTIA, abs=1e-13)
+
+
+def test_outputs_of_a_row_have_the_inputs_of_its_time():
+    table = {"time": [0.0, 0.5], "arm.force": [[0.0, 0.0, 0.0], [3.0, 0.0, 0.0]]}
+    even = simulate(hinge(), until=1.0, every=0.5, inputs=table)
+    uneven = simulate(hinge(), until=1.0, every=0.3, inputs=table)
+    assert even["arm.joint.load"][:, 3].tolist() == [0.0, -3.0, -3.0]
+    assert uneven["arm.joint.load"][:, 3].tolist() == [0.0, 0.0, -3.0, -3.0, -3.0]
+
+
+def test_an_uneven_grid_ends_where_an_even_one_does():
+    table = {"time": np.linspace(0.0, 1.0, 8), "link1.joint.torque": np.sin(np.arange(8))}
+    runs = [simulate(chain(1), until=1.0, every=every, inputs=table, linear=True) for every in (0.1, 1.0 / 7.0)]
+    np.testing.assert_allclose(runs[0].values[-1], runs[1].values[-1], atol=1e-10)
+
+
+def test_selected_outputs():
+    run = simulate(chain(1), until=0.1, every=0.1, outputs=["bus.*", "link1.joint.angle", "system.momentum[2]"])
+    assert "bus.omega[1]" in run.names
+    assert run.names[-1] == "system.momentum[2]"
+    assert not any(name.startswith("link1.omega") for name in run.names)
+    assert run["bus.omega"].shape == (2, 3)
+    with pytest.raises(KeyError, match="not recorded"):
+        run["link1.omega"]
+    with pytest.raises(VariableError, match=r"'buss\.\*'"):
+        simulate(chain(1), until=0.1, outputs=["buss.*"])
+
+
+def test_nothing_is_lost_on_a_fault():
+    def breaks(t, y):
+        return {"arm.joint.torque": math.nan if t > 0.55 else 1.0}
+
+    with pytest.raises(SimulationError, match=r"at 0\.6 s: .*arm\.joint\.torque.*finite") as caught:
+        simulate(hinge(), until=1.0, every=0.1, controller=breaks, sample=0.1)
+    assert not caught.value.run.complete
+    assert len(caught.value.run) == 6
+    unstable = Plant(hinge(), step=0.5)
+    unstable["arm.joint.stiffness"] = 1e12
+    unstable["arm.joint.angle"] = 1.0
+    with pytest.raises(SimulationError, match="internal step") as caught:
+        simulate(unstable, until=1e4, every=0.5)
+    assert 1 < len(caught.value.run) < 200
+    assert np.isfinite(caught.value.run.values[:, 0]).all()
+
+
+def test_bad_arguments():
+    for arguments, message in (
+        ({"until": 0.0}, "until"), ({"until": math.nan}, "until"), ({"until": 1.0, "every": -1.0}, "every"),
+    ):  # fmt: skip
+        with pytest.raises(StepError, match=message):
+            simulate(hinge(), **arguments)
+    with pytest.raises(ValueError, match="controller"):
+        simulate(hinge(), until=1.0, sample=0.1)
+    with pytest.raises(ValueError, match="linear"):
+        simulate(Plant(hinge()), until=1.0, linear=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("t,arm.joint.torque\n0,1\n", "column 'time'"),
+        ("time,arm.joint.torqe\n0,1\n", r"arm\.joint\.torque"),
+        ("time,arm.joint.angle\n0,1\n", r"no input \(causality: output\)"),
+        ("time,arm.joint.torque\n0,x\n", "line 2.*'x' is no number"),
+        ("time,arm.joint.torque\n0,nan\n", "line 2.*finite"),
+        ("time,arm.joint.torque\n0,1,2\n", "line 2.*2 values.*got 3"),
+        ("time,arm.joint.torque\n0,1\n0,2\n", "row 2.*increase"),
+        ("time,arm.joint.torque\n", "at least one row"),
+        ("time,time\n0,1\n", "named twice"),
+    ],
+)
+def test_bad_tables(tmp_path, text, message):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with pytest.raises(VariableError, match=message):
+        simulate(hinge(), until=1.0, inputs=path)
+    with pytest.raises(VariableError, match="No such file"):
+        simulate(hinge(), until=1.0, inputs=tmp_path / "none.csv")
+
+
+def test_csv_has_exact_names_and_full_precision(tmp_path):
+    run = simulate(chain(1), until=0.2, every=0.1)
+    with run.to_csv(tmp_path / "run.csv").open(newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["time", *run.names]
+    read = np.array(rows[1:], dtype=float)
+    np.testing.assert_array_equal(read[:, 1:], run.values)
+
+
+def test_xarray_and_plot():
+    run = simulate(chain(1), until=0.2, every=0.1)
+    data = run.to_xarray()
+    assert data["bus.omega"].shape == (3, 3)
+    assert data["bus.omega"].attrs["units"] == "rad/s"
+    assert len(run.plot("bus.omega").data) == 3
+    with pytest.raises(VariableError, match="nothing recorded"):
+        run.plot("nothing")
+
+
+def test_progress_is_told():
+    seen: list[float] = []
+    simulate(chain(1), until=5.0, every=0.001, progress=seen.append, outputs=["bus.omega"])
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0

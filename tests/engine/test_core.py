@@ -1,0 +1,215 @@
+"""The compiled core against CasADi's virtual machine, and its promises: no allocation, clean C, one build."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+from mbdy.blocks import Plant
+from mbdy.engine import CompilerError, NoCompilerNote, compiled
+from systems import chain, star
+
+TWO_MACHINES = 1e-12
+"""C and the virtual machine do the same operations; libm and contraction may differ in the last bit."""
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "euler-cromer"])
+@pytest.mark.parametrize("interpolation", ["held", "linear"])
+@pytest.mark.parametrize("model", [chain(3), star(2), chain(2, kind="attitude")], ids=lambda m: m.name)
+def test_compiled_and_virtual_core_give_one_trajectory(model, integrator, interpolation):
+    plants = [
+        Plant(model, step=0.002, integrator=integrator, interpolation=interpolation, virtual=virtual)
+        for virtual in (False, True)
+    ]
+    assert [p.compiled.library is None for p in plants] == [False, True]
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        given = rng.normal(size=len(plants[0].input_names)) * 0.2
+        seen = []
+        for plant in plants:
+            plant.inputs.values[:] = given
+            seen.append(plant.step(0.011).values)
+        np.testing.assert_allclose(seen[0], seen[1], rtol=TWO_MACHINES, atol=TWO_MACHINES)
+
+
+def test_rows_at_once_equal_single_steps_in_both_machines():
+    rng = np.random.default_rng(4)
+    for virtual in (False, True):
+        for interpolation in ("held", "linear"):
+            one, many = (Plant(chain(2), interpolation=interpolation, virtual=virtual) for _ in range(2))
+            table = rng.normal(size=(6, len(one.input_names)))
+            rows, fault = many.run(5, 0.01, inputs=table, pick=range(len(one.output_names)))
+            assert fault is None
+            one.inputs.values[:] = table[0]
+            one.jump()
+            for i in range(5):
+                if interpolation == "linear":
+                    one.inputs.values[:] = table[i + 1]
+                one.step(0.01)
+                one.inputs.values[:] = table[i + 1]
+                one.jump()
+                np.testing.assert_array_equal(rows[i], one.outputs().values)
+
+
+def test_one_core_serves_every_value_of_the_parameters():
+    one, other = chain(3, seed=5), chain(3, seed=6)
+    assert compiled(one).library == compiled(other).library
+    plant, fresh = Plant(one), Plant(other)
+    for name in plant.parameter_names:
+        plant[name] = fresh[name]
+    for name in set(plant.ports.start_names):
+        plant[name] = fresh[name]
+    np.testing.assert_array_equal(plant.step(0.1).values, fresh.step(0.1).values)
+
+
+def test_a_build_is_kept_by_its_content(tmp_path, monkeypatch):
+    monkeypatch.setenv("MBDY_CACHE", str(tmp_path / "a folder with spaces ü"))
+    first = compiled(chain(1)).library
+    made = first.stat().st_mtime_ns
+    assert compiled(chain(1)).library == first
+    assert first.stat().st_mtime_ns == made
+    assert compiled(star(3)).library != first
+    assert sorted(p.suffix for p in first.parent.iterdir()) == [first.suffix] * 2
+
+
+@pytest.fixture
+def without_compiler(monkeypatch):
+    monkeypatch.setenv("MBDY_CC", "none")
+    module = sys.modules["mbdy.engine.compiled"]
+    module.compiler.cache_clear()
+    yield
+    monkeypatch.undo()
+    module.compiler.cache_clear()
+
+
+def test_without_a_compiler_the_steps_run_with_a_note(without_compiler):
+    with pytest.warns(NoCompilerNote, match=r"mbdy\[native\]"):
+        plant = Plant(chain(1))
+    assert plant.compiled.library is None
+    plant.step(0.01)
+
+
+def test_a_failing_compiler_is_named(tmp_path, monkeypatch):
+    broken = tmp_path / "broken-cc"
+    broken.write_text('#!/bin/sh\n[ "$1" = --version ] && exit 0\necho no such luck >&2\nexit 3\n')
+    broken.chmod(0o755)
+    module = sys.modules["mbdy.engine.compiled"]
+    monkeypatch.setenv("MBDY_CC", str(broken))
+    monkeypatch.setenv("MBDY_CACHE", str(tmp_path / "cache"))
+    module.compiler.cache_clear()
+    try:
+        with pytest.raises(CompilerError, match=r"broken-cc.*status 3(.|\n)*no such luck"):
+            compiled(chain(1))
+        assert list((tmp_path / "cache").iterdir()) == []
+    finally:
+        monkeypatch.undo()
+        module.compiler.cache_clear()
+
+
+def _sources(folder, model):
+    from mbdy.engine.compiled import sources
+
+    for name, text in sources(compiled(model).equations).items():
+        (folder / name).write_text(text)
+
+
+needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="no cc on this machine")
+
+
+@needs_cc
+def test_our_c_compiles_without_a_warning(tmp_path):
+    _sources(tmp_path, chain(1))
+    command = ["cc", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror", "-c", "core.c"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+COUNTING_MAIN = r"""
+#include <stdio.h>
+#include <stddef.h>
+#include "core.h"
+static int allocations;
+void *__real_malloc(size_t);
+void *__real_calloc(size_t, size_t);
+void *__real_realloc(void *, size_t);
+void *__wrap_malloc(size_t n) { allocations++; return __real_malloc(n); }
+void *__wrap_calloc(size_t n, size_t m) { allocations++; return __real_calloc(n, m); }
+void *__wrap_realloc(void *p, size_t n) { allocations++; return __real_realloc(p, n); }
+int main(void) {
+    mbdy_core *core = mbdy_new();
+    int before = allocations, done = 0, pick[] = {0};
+    double out[10], *s = mbdy_vector(core, MBDY_S), *p = mbdy_vector(core, MBDY_P);
+    PARAMETERS
+    if (mbdy_prepare(core) || mbdy_start(core)) return 2;
+    for (int i = 0; i < 100; i++)
+        if (mbdy_step(core, 0.01, 0.001, i % 2, i % 3 == 0)) return 3;
+    if (mbdy_run(core, 10, 0.01, 0.001, 0, 0, NULL, pick, 1, out, &done) || done != 10) return 4;
+    mbdy_free(core);
+    printf("%d %d", before, allocations - before);
+    return 0;
+}
+"""
+
+
+@needs_cc
+@pytest.mark.skipif(sys.platform != "linux", reason="the linker's --wrap is GNU's")
+def test_nothing_is_allocated_after_initialisation(tmp_path):
+    model = chain(2)
+    _sources(tmp_path, model)
+    table = compiled(model).equations.ports
+    lines = [f"p[{i}] = {value!r};" for i, value in enumerate(table.vector("parameter"))]
+    lines += [f"s[{i}] = {value!r};" for i, value in enumerate(table.start)]
+    (tmp_path / "main.c").write_text(COUNTING_MAIN.replace("PARAMETERS", "\n    ".join(lines)))
+    wraps = [f"-Wl,--wrap={name}" for name in ("malloc", "calloc", "realloc")]
+    command = [
+        "cc",
+        "-O1",
+        "-fsanitize=undefined",
+        "main.c",
+        "core.c",
+        "model.c",
+        *wraps,
+        "-lm",
+        "-o",
+        "main",
+    ]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    said = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True)
+    before, after = said.stdout.split()
+    assert int(before) > 0
+    assert int(after) == 0
+    assert said.stderr == ""
+
+
+@pytest.mark.slow
+def test_ziglang_builds_a_core_that_agrees(tmp_path):
+    pytest.importorskip("ziglang")
+    script = (
+        "import numpy as np; from mbdy.blocks import Plant; from systems import chain; "
+        "p = Plant(chain(2)); assert p.compiled.library; "
+        "np.save('y.npy', [p.step(0.01).values for _ in range(50)])"
+    )
+    environment = os.environ | {
+        "MBDY_CC": f"{sys.executable} -m ziglang cc", "MBDY_CACHE": str(tmp_path / "cache"),
+        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+    }  # fmt: skip
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, check=True)
+    plant = Plant(chain(2))
+    own = [plant.step(0.01).values for _ in range(50)]
+    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), own, rtol=TWO_MACHINES, atol=TWO_MACHINES)
+
+
+def test_views_outlive_their_plant():
+    plant = Plant(chain(1))
+    view = plant.inputs.values
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        del plant
+    view[:] = 1.0
+    assert view.sum() == len(view)
