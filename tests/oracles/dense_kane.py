@@ -162,8 +162,7 @@ class _States:
     def momentum(self, body: Body) -> list[tuple[np.ndarray, float, float]]:
         """Axis (body axes), spin inertia and absolute spin momentum of each wheel."""
         return [
-            (unit(w.axis), w.inertia, self.state(f"{body.name}.{name}.momentum")[0])
-            for name, w in body.wheels.items()
+            (unit(w.axis), w.inertia, self.state(f"{body.name}.{name}.momentum")[0]) for name, w in body.wheels.items()
         ]
 
 
@@ -200,10 +199,7 @@ def _moved(body: Body, parent: Motion | None, states: _States, place: slice, n_u
     origin = start + arm
     origin_velocity = velocity + np.cross(omega, arm) + sliding
     origin_acceleration = (
-        acceleration
-        + np.cross(alpha, arm)
-        + np.cross(omega, np.cross(omega, arm))
-        + 2 * np.cross(omega, sliding)
+        acceleration + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm)) + 2 * np.cross(omega, sliding)
     )
     V = V - skew(arm) @ W
     V[:, place.start : place.start + len(distance)] += slides
@@ -238,9 +234,7 @@ def _moved(body: Body, parent: Motion | None, states: _States, place: slice, n_u
         partial_centre=V - skew(arm) @ W,
         alpha=alpha,
         origin_acceleration=origin_acceleration,
-        centre_acceleration=origin_acceleration
-        + np.cross(alpha, arm)
-        + np.cross(omega, np.cross(omega, arm)),
+        centre_acceleration=origin_acceleration + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm)),
         slides=slides,
         turns=turns,
     )
@@ -396,9 +390,7 @@ def coefficients(model: Model, x: np.ndarray) -> np.ndarray:
     for name, m in _motions(model, states).items():
         body = model.body(name)
         inertia, _ = _turning(body, m, states)
-        COEF += (
-            body.mass * m.partial_centre.T @ m.partial_centre + m.partial_omega.T @ inertia @ m.partial_omega
-        )
+        COEF += body.mass * m.partial_centre.T @ m.partial_centre + m.partial_omega.T @ inertia @ m.partial_omega
     return COEF
 
 

@@ -248,10 +248,7 @@ def revalued(seed: int | np.random.Generator, model: Model) -> Model:
                 mass=body.mass * factor,
                 inertia=_matrix(factor * np.array(body.inertia)),
                 com=_vector3(np.array(body.com) + rng.uniform(-0.1, 0.1, 3)),
-                wheels={
-                    n: Wheel(axis=stretched(w.axis), inertia=w.inertia * factor)
-                    for n, w in body.wheels.items()
-                },
+                wheels={n: Wheel(axis=stretched(w.axis), inertia=w.inertia * factor) for n, w in body.wheels.items()},
                 nodes={n: Node(at=_vector(rng, 1.0)) for n in body.nodes},
             )
         )

@@ -202,9 +202,7 @@ def test_attitude_root_turns_as_a_free_one(seed: int):
     model = random_model(rng, roots=("attitude",), floating_motion=False)
     free = replace(
         model,
-        bodies=tuple(
-            replace(b, joint=replace(b.joint, kind="free")) if b.joint.floating else b for b in model.bodies
-        ),
+        bodies=tuple(replace(b, joint=replace(b.joint, kind="free")) if b.joint.floating else b for b in model.bodies),
     )
     root = next(b.name for b in model.bodies if b.joint.floating)
     x, u = random_state(rng, model), random_inputs(rng, model)
@@ -317,9 +315,7 @@ def test_gyrostat_follows_euler(kind: str):
 def test_columns_follow_the_speed_states():
     model = random_model(11)
     names = ports(model).state_names
-    speeds = [
-        n for n in names if n.rsplit("[", 1)[0].endswith((".velocity", ".rate", ".omega", "mass_velocity"))
-    ]
+    speeds = [n for n in names if n.rsplit("[", 1)[0].endswith((".velocity", ".rate", ".omega", "mass_velocity"))]
     assert sum(s.stop - s.start for s in columns(model).values()) == len(speeds)
 
 
@@ -339,9 +335,7 @@ def test_jacobi_equals_integration(inertia: np.ndarray, omega: tuple[float, floa
         return np.concatenate([qdot, np.linalg.solve(tensor, -np.cross(w, tensor @ w))])
 
     times = np.linspace(0.0, 40.0, 81)
-    run = solve_ivp(
-        rates, (0.0, 40.0), np.concatenate([start, omega]), "DOP853", times, rtol=1e-13, atol=1e-14
-    )
+    run = solve_ivp(rates, (0.0, 40.0), np.concatenate([start, omega]), "DOP853", times, rtol=1e-13, atol=1e-14)
     w, q = torque_free(inertia, omega, times, start)
     assert np.abs(w - run.y[4:].T).max() < 2e-12  # the integration's own error
     assert np.abs(q - run.y[:4].T).max() < 4e-12

@@ -31,7 +31,7 @@ def check_names(file: FileTable, findings: Findings) -> None:
         _check_name(name, path, findings)
         if name in NO_BODY:
             findings.refuse(
-                path, f"no body can be called '{name}'", "that name has a meaning of its own; choose another"
+                path, f"no body can be called {name!r}", "that name has a meaning of its own; choose another"
             )
         for sort, names in (("wheel", body.wheel), ("node", body.node)):
             for own in names:
@@ -39,9 +39,9 @@ def check_names(file: FileTable, findings: Findings) -> None:
                 _check_name(own, place, findings)
                 if own in RESERVED:
                     remedy = f"choose another; taken are {', '.join(RESERVED)}"
-                    findings.refuse(place, f"the name '{own}' is taken by the body's own '{name}.{own}'", remedy)
+                    findings.refuse(place, f"the name {own!r} is taken by the body's own '{name}.{own}'", remedy)
         for own in body.wheel.keys() & body.node.keys():
-            message = f"the name '{own}' is taken by a wheel of the same body"
+            message = f"the name {own!r} is taken by a wheel of the same body"
             findings.refuse(path_of(("body", name, "node", own)), message, "wheels and nodes share names; rename one")
 
 
@@ -54,14 +54,16 @@ def check_parents(joints: Mapping[str, Joint], known: Iterable[str], findings: F
     known, cut = set(known), set()
     for name, joint in joints.items():
         path = path_of(("body", name, "joint", "to"))
-        if joint.to == name:
+        if joint.to == name != INERTIAL:
             findings.refuse(path, f"body '{name}' hangs on itself", 'name another body or "inertial"')
             cut.add(name)
         elif joint.to != INERTIAL and joint.to not in joints:
             if joint.to not in known:
                 findings.refuse(path, f"there is no body '{joint.to}'", nearest(joint.to, [*known - {name}, INERTIAL]))
             cut.add(name)
-    for cycle in _cycles({name: joint.to for name, joint in joints.items() if name not in cut}):
+    for cycle in _cycles(
+        {name: joint.to for name, joint in joints.items() if name not in cut and joint.to != INERTIAL}
+    ):
         message = f"a cycle of bodies: {' -> '.join([*cycle, cycle[0]])}"
         remedy = f'join one of them to "{INERTIAL}" or to a body outside the cycle'
         findings.refuse(path_of(("body", cycle[0], "joint", "to")), message, remedy)
@@ -116,7 +118,7 @@ def warn_of_body(body: Body, carries: bool, findings: Findings) -> None:
 def _check_name(name: str, path: str, findings: Findings) -> None:
     if not NAME.fullmatch(name):
         remedy = f"use letters, digits and _, no digit first, e.g. '{_tidied(name)}'"
-        findings.refuse(path, f"'{name}' is not a name", remedy)
+        findings.refuse(path, f"{name!r} is not a name", remedy)
 
 
 def _tidied(name: str) -> str:

@@ -30,7 +30,7 @@ from mbdy.engine.model import Model
 from mbdy.engine.virtual import VirtualCore
 
 CORE = Path(__file__).parent / "core"
-FLAGS = ("-std=c11", "-O3", "-fPIC", "-shared", "-ffp-contract=off", "-fvisibility=hidden", "-fno-math-errno")
+FLAGS = ("-std=c11", "-O2", "-fPIC", "-shared", "-ffp-contract=off", "-fvisibility=hidden", "-fno-math-errno")
 COMPILER_VARIABLE = "MBDY_CC"
 CACHE_VARIABLE = "MBDY_CACHE"
 

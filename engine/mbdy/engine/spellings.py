@@ -78,7 +78,7 @@ def joint_of(table: JointTable, path: str, findings: Findings) -> Joint | None:
     unknown_axes = any(findings.faulty(f"{path}.{key}") for key in AXIS_KEYS)
     for key in sorted(table.model_fields_set - {"to", "kind"} - KEYS[kind]):
         takes = ", ".join(sorted(KEYS[kind]))
-        findings.refuse(f"{path}.{key}", f"a {kind} joint takes no '{key}'", f"remove it; it takes {takes}")
+        findings.refuse(f"{path}.{key}", f"a joint of kind {kind} takes no '{key}'", f"remove it; it takes {takes}")
     if unknown_axes:
         return None
     try:
@@ -94,7 +94,9 @@ def joint_of(table: JointTable, path: str, findings: Findings) -> Joint | None:
         rotations=rotations,
         spherical=spherical,
         at=table.at,
-        frame=IDENTITY if table.frame is None else frame_of(table.frame, f"{path}.frame", findings),
+        frame=IDENTITY
+        if table.frame is None or "frame" not in KEYS[kind]
+        else frame_of(table.frame, f"{path}.frame", findings),
     )
     if joint.floating and table.to != INERTIAL:
         remedy = 'give to = "inertial", or another kind'

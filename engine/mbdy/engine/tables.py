@@ -6,10 +6,14 @@ and answers with what is left without it, so that what depends on several tables
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
 
 from mbdy.engine.faults import Findings, RefusalError, nearest, shown
 from mbdy.engine.model import ZERO3
@@ -26,6 +30,9 @@ from mbdy.engine.values import (
 
 FORMAT = 1
 """The format version that ``mbdy = 1`` states."""
+
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+"""A key that TOML takes without quotes."""
 
 REMEDIES = {
     "mbdy": "give the format version, mbdy = 1",
@@ -134,8 +141,7 @@ def path_of(loc: tuple[str | int, ...]) -> str:
         if isinstance(step, int):
             path += f"[{step + 1}]"
         else:
-            bare = step.replace("-", "_").isidentifier() and step.isascii()
-            path += ("." if path else "") + (step if bare else f'"{step}"')
+            path += ("." if path else "") + (step if BARE_KEY.fullmatch(step) else json.dumps(step, ensure_ascii=False))
     return path
 
 
@@ -153,7 +159,7 @@ def _report(fault: Any, loc: tuple[str | int, ...], findings: Findings) -> None:
     if isinstance(refusal, RefusalError):
         findings.refuse(path, refusal.message, refusal.remedy)
     elif sort == "extra_forbidden":
-        findings.refuse(path, "unknown key", _home(key) or nearest(key, _table_at(loc[:-1]).model_fields))
+        findings.refuse(path, "unknown key", _home(key) or nearest(key, _keys_at(loc[:-1])))
     elif sort == "missing":
         findings.refuse(path, "is missing", REMEDIES.get(key, ""))
     elif sort in ("model_type", "dict_type", "model_attributes_type"):
@@ -161,7 +167,8 @@ def _report(fault: Any, loc: tuple[str | int, ...], findings: Findings) -> None:
     elif sort == "string_type":
         findings.refuse(path, f"must be text, got {shown(fault['input'])}", "write it in quotes")
     elif sort == "literal_error":
-        findings.refuse(path, f"must be {fault['ctx']['expected']} or a list of axes, got {shown(fault['input'])}")
+        message = f"must be {fault['ctx']['expected']} or a list of axes, got {shown(fault['input'])}"
+        findings.refuse(path, message, "for example [[0, 0, 1]]")
     else:
         findings.refuse(path, fault["msg"])
 
@@ -182,19 +189,20 @@ def _take_out(raw: dict[str, Any], loc: tuple[str | int, ...], *, missing: bool)
 
 
 def _is_required(loc: tuple[str | int, ...]) -> bool:
-    field = _table_at(loc[:-1]).model_fields.get(str(loc[-1]))
+    field = _keys_at(loc[:-1]).get(str(loc[-1]))
     return field is not None and field.is_required()
 
 
-def _table_at(loc: tuple[str | int, ...]) -> type[Table]:
-    """The sort of table that lies at ``loc`` (``("body", "bus", "joint")``)."""
+def _keys_at(loc: tuple[str | int, ...]) -> Mapping[str, FieldInfo]:
+    """The keys of the table at ``loc`` (``("body", "bus", "joint")``); none for a table of names (``("body",)``)."""
     place: Any = FileTable
     for step in loc:
-        if isinstance(place, type) and issubclass(place, Table) and step in place.model_fields:
-            place = place.model_fields[str(step)].annotation
-        else:  # a name in a dict of tables
-            place = get_args(place)[-1]
-    return place
+        place = place.model_fields[str(step)].annotation if _is_table(place) else get_args(place)[-1]
+    return place.model_fields if _is_table(place) else {}
+
+
+def _is_table(place: Any) -> bool:
+    return isinstance(place, type) and issubclass(place, Table)
 
 
 def _home(key: str) -> str:

@@ -175,8 +175,8 @@ class _Call:
 
     def __call__(self, *vectors: Vector, out: Vector) -> None:
         for i, vector in enumerate(vectors):
-            self._buffer.set_arg(i, vector.data)
-        self._buffer.set_res(0, out.data)
+            self._buffer.set_arg(i, vector.data)  # pyright: ignore[reportCallIssue]
+        self._buffer.set_res(0, out.data)  # pyright: ignore[reportCallIssue]
         self._evaluate()
 
 

@@ -1,0 +1,205 @@
+"""Bad model files: every refusal and warning, each with its place and remedy, all at once, never a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import pickle
+import warnings
+from pathlib import Path
+
+import pytest
+import tomlkit
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bad_models import BAD_MODELS, WARNED_MODELS, bus, hinged
+from mbdy.engine.faults import Fault, ModelError, ModelWarning
+from mbdy.engine.files import load, loads
+
+
+@pytest.mark.parametrize(("text", "path", "fragment"), [pytest.param(*bad[1:], id=bad[0]) for bad in BAD_MODELS])
+def test_refused(text: str, path: str, fragment: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        loads(text, source="bad.toml")
+    told = [
+        fault for fault in caught.value.faults if fault.path == path and fragment in f"{fault.message}; {fault.remedy}"
+    ]
+    assert told, str(caught.value)
+    assert f"bad.toml: {told[0]}" in str(caught.value).splitlines()
+
+
+@pytest.mark.parametrize(("text", "path", "fragment"), [pytest.param(*bad[1:], id=bad[0]) for bad in BAD_MODELS])
+def test_one_mistake_is_told_once(text: str, path: str, fragment: str) -> None:
+    # A misspelt key that is needed is unknown, and the one that was meant is missing.
+    expected = {"empty": 2, "unknown-node": 2, "unknown-frame": 2, "axes-on-revolute": 2}
+    name = next(bad[0] for bad in BAD_MODELS if bad[1] == text)
+    with pytest.raises(ModelError) as caught:
+        loads(text)
+    assert len(caught.value.faults) == expected.get(name, 1), str(caught.value)
+
+
+def test_names_of_bad_models_are_unique() -> None:
+    names = [bad[0] for bad in BAD_MODELS + WARNED_MODELS]
+    assert len(set(names)) == len(names) >= 45
+
+
+@pytest.mark.parametrize(("text", "path", "fragment"), [pytest.param(*bad[1:], id=bad[0]) for bad in WARNED_MODELS])
+def test_warned(text: str, path: str, fragment: str) -> None:
+    with pytest.warns(ModelWarning) as caught:
+        loads(text, source="odd.toml")
+    assert len(caught) == 1
+    assert str(caught[0].message).startswith(f"odd.toml: {path}: ")
+    assert fragment in str(caught[0].message)
+    assert caught[0].filename == __file__
+
+
+def test_all_faults_at_once() -> None:
+    text = """
+    mbdy = 3
+    nam = "x"
+    [system]
+    gravity = [0, "1 kg", nan]
+    [body.bus]
+    mass = "3 deg"
+    inertia = [[1, 2, 0], [0, 1, 0], [0, 0, 1]]
+    joint = { to = "inertial", kind = "free", at = [0, 0, 1] }
+    wheel.x = { axis = [0, 0, 0], inertia = -1 }
+    [body.panel]
+    com = [0, 1]
+    joint = { to = "bsu", kind = "revolute", axis = [0, 0, 0], stifness = 1, damping = "1 kg" }
+    [body.a]
+    mass = -1
+    joint = { to = "b", kind = "fixed" }
+    [body.b]
+    mass = 1
+    joint = { to = "a", kind = "universal", axes = [[1, 0, 0], [1, 0, 0]], motion = "slow" }
+    [body.dot]
+    mass = 0
+    joint = { to = "bus", kind = "prismatic", axis = [1, 0, 0] }
+    [initial]
+    bus.omega = [1, 2]
+    bus.spin = 3
+    """
+    with pytest.raises(ModelError) as caught:
+        loads(text)
+    assert {fault.path for fault in caught.value.faults} == {
+        "mbdy", "nam", "system.gravity[2]", "system.gravity[3]",
+        "body.bus.mass", "body.bus.inertia", "body.bus.joint.at", "body.bus.wheel.x.axis", "body.bus.wheel.x.inertia",
+        "body.panel.mass", "body.panel.com", "body.panel.joint.to", "body.panel.joint.axis",
+        "body.panel.joint.stifness", "body.a.mass", "body.a.joint.to", "body.b.joint.axes", "body.b.joint.motion",
+        "body.dot.joint", "initial.bus.omega", "initial.bus.spin",
+    }  # fmt: skip
+
+
+def test_no_fault_follows_from_another() -> None:
+    """A body whose joint or mass is unreadable is still a parent, and has unknown start values."""
+    text = bus(mass='mass = "x"', joint='joint = "inertial"') + "\n[initial]\nbus.omega = 1"
+    text += "\n[body.tip]\nmass = 0\njoint = { to = 'bus', kind = 'revolute', axes = [] }"
+    with pytest.raises(ModelError) as caught:
+        loads(text)
+    assert {f.path for f in caught.value.faults} == {"body.bus.mass", "body.bus.joint", "body.tip.joint.axes",
+                                                      "body.tip.joint.axis"}  # fmt: skip
+
+
+def test_every_fault_has_a_remedy() -> None:
+    for name, text, _, _ in BAD_MODELS:
+        with pytest.raises(ModelError) as caught:
+            loads(text)
+        if caught.value.faults[0].path:
+            assert all(fault.remedy for fault in caught.value.faults if fault.path), name
+
+
+def test_words_of_a_fault() -> None:
+    fault = Fault("body.panel.mass", "must be >= 0 kg, got -2.0", "give the mass as a non-negative number")
+    assert str(fault) == "body.panel.mass: must be >= 0 kg, got -2.0; give the mass as a non-negative number"
+    error = ModelError("sat.toml", [fault, Fault("", "is empty")])
+    assert str(error) == f"sat.toml: {fault}\nsat.toml: is empty"
+    assert pickle.loads(pickle.dumps(error)).faults == error.faults
+
+
+def test_unreadable_files(tmp_path: Path) -> None:
+    (tmp_path / "latin.toml").write_bytes('name = "flèche"'.encode("latin-1"))
+    for path, words in (
+        (tmp_path / "absent.toml", "no such file"),
+        (tmp_path, "directory"),
+        (tmp_path / "latin.toml", "is not UTF-8 text: byte 0xe8 at offset 10"),
+        ("zero\0byte.toml", "cannot be read"),
+    ):
+        with pytest.raises(ModelError) as caught:
+            load(path)
+        assert caught.value.source == str(path)
+        assert words in str(caught.value)
+
+
+NUMBERS = [0, -1, 1e308, -1e308, 5e-324, float("nan"), float("inf"), 10**25, True]
+WORDS = ["", "1 kg", "spherical", "free", "bus", "inertial", "\0", "é"]
+LISTS = [
+    [],
+    [0, 0, 0],
+    [1, 0, 0],
+    [1e200, 1e200, 1e-200],
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    [[]],
+    [[[1]]],
+    [1, 2, 3, 4],
+]
+TABLES = [{}, {"a": 1}, {"quaternion": [1e-300, 0, 0, 0]}, {"sequence": "", "angles": []}]
+VALUES = st.sampled_from([*NUMBERS, *WORDS, *LISTS, *TABLES])
+KEYS = st.sampled_from(
+    [
+        "mbdy",
+        "name",
+        "system",
+        "body",
+        "initial",
+        "loop",
+        "bus",
+        "panel",
+        "mass",
+        "com",
+        "inertia",
+        "joint",
+        "wheel",
+        "node",
+        "flex",
+        "to",
+        "kind",
+        "at",
+        "frame",
+        "axis",
+        "axes",
+        "sequence",
+        "translation",
+        "rotation",
+        "stiffness",
+        "damping",
+        "rest",
+        "motion",
+        "x",
+        "omega",
+        "attitude",
+        "tensor",
+    ]
+    + ["", "a b"]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.lists(KEYS, min_size=1, max_size=5), VALUES), min_size=1, max_size=4))
+def test_nothing_but_model_errors(changes: list[tuple[list[str], object]]) -> None:
+    """Files that are wrong in any way are answered with faults, or taken."""
+    raw = tomlkit.parse(
+        hinged('frame = { sequence = "z", angles = [1] }', more="[initial]\nbus.omega = [1, 0, 0]")
+    ).unwrap()
+    for keys, value in changes:
+        table = raw
+        for key in keys[:-1]:
+            if not isinstance(table.get(key), dict):
+                table[key] = {}
+            table = table[key]
+        table[keys[-1]] = copy.deepcopy(value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        with contextlib.suppress(ModelError):
+            loads(tomlkit.dumps(raw))

@@ -1,0 +1,458 @@
+"""Good model files: every spelling, units, what is left out, and the way there and back to the last bit."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bad_models import bus, hinged, panel
+from mbdy.engine.faults import ModelError
+from mbdy.engine.files import dumps, load, loads, save
+from mbdy.engine.inertia_check import faults_of_inertia
+from mbdy.engine.model import IDENTITY, Body, Joint, Model, Node, Wheel
+from mbdy.engine.spellings import plane_axes
+from mbdy.engine.units import pint_unit, quantity
+
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+HALF = math.sqrt(0.5)
+
+SATELLITE = """
+mbdy = 1
+name = "two-panel satellite"
+[system]
+gravity = [0, 0, "-9.81 m/s^2"]
+[body.panel]
+mass = 12
+com = [0, 1.1, 0]
+inertia = [9.8, 0.4, 10.1]
+[body.panel.joint]
+to = "bus"
+kind = "revolute"
+axis = [0, 1, 0]
+at = [0, "60 cm", 0]
+frame = { sequence = "zyx", angles = ["90 deg", 0, 0] }
+stiffness = "40 N*m/rad"
+damping = 0.8
+rest = "1 deg"
+motion = "switchable"
+[body.bus]
+mass = "500 kg"
+com = [0, 0, 0.1]
+inertia = [[410, 0, 0], [0, 380, 14], [0, 14, 300]]
+joint = { to = "inertial", kind = "free" }
+[body.bus.wheel.x]
+axis = [2, 0, 0]
+inertia = 0.05
+[body.bus.node.star_tracker]
+at = [0.2, 0, 0.9]
+[initial]
+bus.omega = ["1 deg/s", 0, 0]
+panel.joint.angle = "30 deg"
+bus.x.speed = "1000 rpm"
+"""
+
+
+def joint(*lines: str) -> Joint:
+    """The joint of a panel on a bus that ``lines`` spell."""
+    return loads(panel(*lines)).body("panel").joint
+
+
+def test_everything_in_a_file() -> None:
+    model = loads(SATELLITE, source="satellite.toml")
+    assert (model.name, model.source, model.gravity) == ("two-panel satellite", "satellite.toml", (0.0, 0.0, -9.81))
+    assert [body.name for body in model.bodies] == ["panel", "bus"]
+    assert model.body("bus") == Body(
+        name="bus",
+        mass=500.0,
+        com=(0.0, 0.0, 0.1),
+        inertia=((410.0, 0.0, 0.0), (0.0, 380.0, 14.0), (0.0, 14.0, 300.0)),
+        joint=Joint(to="inertial", kind="free", translations=(X, Y, Z), spherical=True),
+        wheels={"x": Wheel(axis=(2.0, 0.0, 0.0), inertia=0.05)},
+        nodes={"star_tracker": Node(at=(0.2, 0.0, 0.9))},
+    )
+    hinge = model.body("panel").joint
+    assert hinge.frame == pytest.approx((HALF, 0.0, 0.0, HALF), abs=1e-15)
+    assert (hinge.to, hinge.kind, hinge.rotations, hinge.at) == ("bus", "revolute", (Y,), (0.0, 0.6, 0.0))
+    assert (hinge.stiffness, hinge.damping, hinge.motion) == ((40.0,), (0.8,), ("switchable",))
+    assert hinge.rest == (math.radians(1),)
+    assert model.initial == {
+        "bus.omega": (math.radians(1), 0.0, 0.0),
+        "panel.joint.angle": (pytest.approx(math.radians(30), rel=1e-15),),
+        "bus.x.speed": (pytest.approx(1000 * 2 * math.pi / 60, rel=1e-15),),
+    }
+
+
+def test_what_is_left_out() -> None:
+    model = loads("mbdy = 1\n[body.ground]\nmass = 1\njoint = { to = 'inertial', kind = 'fixed' }")
+    assert model == Model(
+        name="model",
+        source="<string>",
+        bodies=(Body(name="ground", mass=1.0, joint=Joint(to="inertial", kind="fixed")),),
+    )
+
+
+def test_name_of_a_file_without_one(tmp_path: Path) -> None:
+    (tmp_path / "rover.toml").write_bytes(b"\xef\xbb\xbf" + bus().replace("\n", "\r\n").encode())
+    model = load(tmp_path / "rover.toml")
+    assert (model.name, model.source) == ("rover", str(tmp_path / "rover.toml"))
+
+
+def test_mirrored_products_within_rounding() -> None:
+    third = "[[1, 0.333333333333, 0], [0.3333333333333333, 1, 0], [0, 0, 1]]"
+    inertia = loads(bus().replace("[1, 1, 1]", third)).body("bus").inertia
+    assert inertia[0][1] == inertia[1][0] == pytest.approx(1 / 3)
+    loads(bus().replace("[1, 1, 1]", "[[1, 1, 0], [1, 1, 0], [0, 0, 2]]"))  # a zero moment that rounds to -1e-16
+
+
+def test_axes_of_extreme_length_are_directions() -> None:
+    axes = joint("rotation = [[1e-200, 0, 0], [0, 3e-5, 0], [0, 1e300, 1e300]]").rotations
+    assert axes == (X, (0.0, 3e-5, 0.0), (0.0, 1.0, 1.0))
+
+
+class TestKinds:
+    @pytest.mark.parametrize(
+        ("lines", "translations", "rotations"),
+        [
+            (['kind = "fixed"'], (), ()),
+            (['kind = "revolute"', "axis = [0, 3, 0]"], (), ((0.0, 3.0, 0.0),)),
+            (['kind = "prismatic"', "axis = [0, 1, 0]"], (Y,), ()),
+            (['kind = "cylindrical"', "axis = [0, 1, 0]"], (Y,), (Y,)),
+            (['kind = "universal"', "axes = [[1, 0, 0], [0, 1, 0]]"], (), (X, Y)),
+            (['kind = "gimbal"', "axes = [[0, 0, 1], [0, 1, 0], [1, 0, 0]]"], (), (Z, Y, X)),
+            (['kind = "gimbal"', 'sequence = "zyx"'], (), (Z, Y, X)),
+            (['kind = "planar"'], (X, Y), (Z,)),
+            (['kind = "planar"', "axis = [2, 0, 0]"], (Y, Z), ((2.0, 0.0, 0.0),)),
+            (['kind = "planar"', "axis = [0, 1, 0]"], (Z, X), (Y,)),
+            (["translation = [[1, 0, 0]]", "rotation = [[0, 1, 0], [0, 0, 1]]"], (X,), (Y, Z)),
+            (["translation = [[1, 0, 0]]"], (X,), ()),
+            (["rotation = [[1, 0, 0]]"], (), (X,)),
+            (['kind = "general"', "rotation = [[1, 0, 0]]"], (), (X,)),
+        ],
+    )
+    def test_axes(self, lines: list[str], translations: tuple, rotations: tuple) -> None:
+        spelled = joint(*lines)
+        assert (spelled.translations, spelled.rotations, spelled.spherical) == (translations, rotations, False)
+        assert spelled.kind == (lines[0].split('"')[1] if lines[0].startswith("kind") else "general")
+
+    def test_spherical(self) -> None:
+        assert joint('kind = "spherical"') == Joint(to="bus", kind="spherical", spherical=True)
+        expected = Joint(to="bus", translations=(X,), spherical=True)
+        assert joint("translation = [[1, 0, 0]]", 'rotation = "spherical"') == expected
+
+    @pytest.mark.parametrize("kind", ["free", "attitude"])
+    def test_floating(self, kind: str) -> None:
+        root = loads(bus(joint=f'joint = {{ to = "inertial", kind = "{kind}" }}')).body("bus").joint
+        assert root == Joint(to="inertial", kind=kind, translations=(X, Y, Z), spherical=True)
+
+    @given(st.tuples(*[st.floats(-9, 9).map(lambda v: round(v, 6))] * 3).filter(any))
+    def test_plane(self, normal: tuple[float, float, float]) -> None:
+        first, second = map(np.array, plane_axes(normal))
+        unit = np.array(normal) / np.linalg.norm(normal)
+        assert np.array([first, second, unit]) @ np.array([first, second, unit]).T == pytest.approx(
+            np.eye(3), abs=1e-14
+        )
+        assert np.cross(first, second) == pytest.approx(unit, abs=1e-14)
+        assert first[(int(np.argmax(np.abs(unit))) + 1) % 3] > 0
+
+
+class TestValues:
+    CYLINDRICAL = ('kind = "cylindrical"', "axis = [0, 0, 1]")
+
+    def test_one_value_serves_all(self) -> None:
+        spelled = joint(*self.CYLINDRICAL, "stiffness = 4", "damping = 2", "rest = 0.5", 'motion = "prescribed"')
+        assert (spelled.stiffness, spelled.damping, spelled.rest) == ((4.0, 4.0), (2.0, 2.0), (0.5, 0.5))
+        assert spelled.motion == ("prescribed", "prescribed")
+
+    def test_lists_run_over_translations_first(self) -> None:
+        spelled = joint(
+            *self.CYLINDRICAL,
+            'stiffness = ["4 N/mm", "1 N*m/deg"]',
+            'damping = ["2 kN*s/m", "3 N.m.s/rad"]',
+            'rest = ["5 mm", "180 deg"]',
+            'motion = ["free", "switchable"]',
+        )
+        assert spelled.stiffness == pytest.approx((4000.0, 180 / math.pi))
+        assert (spelled.damping, spelled.rest) == ((2000.0, 3.0), (0.005, math.pi))
+        assert spelled.motion == ("free", "switchable")
+
+    def test_spherical_parts_have_no_springs(self) -> None:
+        lines = ("translation = [[1, 0, 0]]", 'rotation = "spherical"')
+        for stiffness in ("[3]", "[3, 0, 0, 0]"):
+            spelled = joint(*lines, f"stiffness = {stiffness}", "damping = [1, 2, 3, 4]", 'motion = "switchable"')
+            assert (spelled.stiffness, spelled.damping) == ((3.0,), (1.0, 2.0, 3.0, 4.0))
+            assert spelled.motion == ("switchable",) * 4
+
+    def test_motion_of_a_free_root(self) -> None:
+        root = loads(bus(joint='joint = { to = "inertial", kind = "free", motion = "switchable" }')).body("bus").joint
+        assert root.motion == ("switchable",) * 6
+
+
+class TestFrames:
+    def frame(self, text: str) -> tuple[float, ...]:
+        return loads(hinged(f"frame = {text}")).body("panel").joint.frame
+
+    def test_matrix_maps_joint_to_parent(self) -> None:
+        """The first column is the joint's x axis in the parent: turned by 90 deg about z, it is the parent's y."""
+        assert self.frame("[[0, -1, 0], [1, 0, 0], [0, 0, 1]]") == pytest.approx((HALF, 0, 0, HALF))
+
+    def test_sequence_is_intrinsic(self) -> None:
+        """z then the new y: x goes to the parent's y by the first and to -z by the second about the turned axis."""
+        spelled = self.frame('{ sequence = "zy", angles = ["90 deg", "90 deg"] }')
+        rotation = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]) @ np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]])
+        assert spelled == pytest.approx(self.frame(str(rotation.tolist())), abs=1e-15)
+
+    def test_one_angle_needs_no_list(self) -> None:
+        assert self.frame('{ sequence = "x", angles = "90 deg" }') == pytest.approx((HALF, HALF, 0, 0))
+
+    def test_quaternion_keeps_its_bits(self) -> None:
+        assert self.frame("{ quaternion = [0.5, -0.5, 0.5, 0.5] }") == (0.5, -0.5, 0.5, 0.5)
+        assert self.frame("{ quaternion = [0.7071067812, 0, 0, 0.7071067812] }") == pytest.approx((HALF, 0, 0, HALF))
+
+    @given(st.tuples(*[st.floats(-1, 1)] * 4).filter(lambda q: math.hypot(*q) > 0.1))
+    def test_matrices_and_quaternions_agree(self, q: tuple[float, ...]) -> None:
+        w, x, y, z = (v / math.hypot(*q) for v in q)
+        rows = [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+        assert abs(np.dot(self.frame(str(rows)), (w, x, y, z))) == pytest.approx(1.0, abs=1e-14)
+
+
+class TestUnits:
+    @pytest.mark.parametrize(
+        ("text", "unit", "value"),
+        [
+            ("500 kg", "kg", 500.0),
+            ("250 g", "kg", 0.25),
+            ("2 lb", "kg", 0.90718474),
+            ("3us", "s", 3e-6),
+            ("1 ms", "s", 0.001),
+            ("-1.5e-3 m", "m", -0.0015),
+            ("90 deg", "rad", math.radians(90)),
+            ("90°", "rad", math.radians(90)),
+            ("1 turn", "rad", 2 * math.pi),
+            ("60 rpm", "rad/s", 2 * math.pi),
+            ("180 deg/s", "rad/s", math.pi),
+            ("2 deg/s²", "rad/s2", math.radians(2)),
+            ("12 kg*m^2", "kg.m2", 12.0),
+            ("12 kg.m2", "kg.m2", 12.0),
+            ("12 kg m**2", "kg.m2", 12.0),
+            ("9.81 m/s^2", "m/s2", 9.81),
+            ("9.81 m.s-2", "m/s2", 9.81),
+            ("2 N.m", "N.m", 2.0),
+            ("2 newton * meter", "N.m", 2.0),
+            ("2 Nm", "N.m", 2.0),
+            ("40 N*m/rad", "N.m/rad", 40.0),
+            ("40 N*m", "N.m/rad", 40.0),
+            ("3 N*m/(rad/s)", "N.m.s/rad", 3.0),
+            ("0.5", "1", 0.5),
+        ],
+    )
+    def test_text(self, text: str, unit: str, value: float) -> None:
+        assert quantity(text, unit) == pytest.approx(value, rel=1e-15)
+
+    def test_numbers_are_si(self) -> None:
+        assert (quantity(3, "kg"), quantity(0.1, "rad")) == (3.0, 0.1)
+        assert isinstance(quantity(3, "kg"), float)
+
+    def test_bare_text_on_a_command_line(self) -> None:
+        assert quantity("0.2", "N.m", bare=True) == 0.2
+        assert quantity("2 mN*m", "N.m", bare=True) == 0.002
+
+    @pytest.mark.parametrize(
+        ("value", "unit"),
+        [
+            ("3 deg", "kg"), ("3 deg", "1"), ("5 Hz", "rad/s"), ("1 1/s", "rad/s"), ("1", "rad"), ("3 degC", "kg"),
+            ("1 N", "N.m"), ("1 N*m*rad", "N.m/rad"), ("1 kg + 1 kg", "kg"), ("kg", "kg"), ("", "kg"), ("1,5 kg", "kg"),
+            ("1 kg)", "kg"), ("1 kg**99", "kg"), ("1 m**9**9", "m"), ("nan kg", "kg"), ("1e999 kg", "kg"), (True, "kg"),
+            (None, "kg"), ([1], "kg"), (math.nan, "kg"), (-math.inf, "kg"), (10**400, "kg"), ("1 " + "m*" * 99, "m"),
+        ],
+    )  # fmt: skip
+    def test_refused(self, value: object, unit: str) -> None:
+        with pytest.raises(ValueError, match=r"unit|must be"):
+            quantity(value, unit)
+
+    @pytest.mark.parametrize(
+        ("fmi", "pint"),
+        [("kg.m2", "kg*m**2"), ("N.m.s/rad", "N*m*s/rad"), ("rad/s2", "rad/s**2"), ("1", "dimensionless"),
+         ("", "dimensionless"), ("W/(m2.K)", "W/(m**2*K)"), ("kg·m²", "kg*m**2"), ("m.s-2", "m*s**-2")],
+    )  # fmt: skip
+    def test_spelling_of_fmi(self, fmi: str, pint: str) -> None:
+        assert pint_unit(fmi) == pint
+
+
+def number(low: float = -10.0, high: float = 10.0) -> st.SearchStrategy[float]:
+    return st.floats(low, high, allow_subnormal=False)
+
+
+vectors = st.tuples(number(), number(), number())
+small = st.tuples(number(-0.1, 0.1), number(-0.1, 0.1), number(-0.1, 0.1))
+axes = st.tuples(number(), number(), number()).filter(lambda v: max(map(abs, v)) > 0.1)
+triads = st.permutations([X, Y, Z]).map(tuple)
+
+
+@st.composite
+def quaternions(draw: st.DrawFn) -> tuple[float, ...]:
+    q = draw(st.tuples(*[number(-1, 1)] * 4).filter(lambda q: math.hypot(*q) > 0.1))
+    return tuple(v / math.hypot(*q) for v in q)
+
+
+@st.composite
+def joints(draw: st.DrawFn, to: str) -> Joint:
+    axis, triad = draw(axes), draw(triads)
+    shapes = {
+        "fixed": ((), (), False),
+        "revolute": ((), (axis,), False),
+        "prismatic": ((axis,), (), False),
+        "cylindrical": ((axis,), (axis,), False),
+        "universal": ((), triad[:2], False),
+        "gimbal": ((), triad, False),
+        "spherical": ((), (), True),
+        "planar": (plane_axes(axis), (axis,), False),
+        "general": (triad[: draw(st.integers(0, 3))], triad[: draw(st.integers(0, 3))], False),
+    }
+    kind = draw(st.sampled_from(sorted(shapes)))
+    translations, rotations, spherical = shapes[kind]
+    n_c, n_u = len(translations + rotations), len(translations) + (3 if spherical else len(rotations))
+    motion = st.sampled_from(["free", "prescribed", "switchable"])
+    return Joint(
+        to=to, kind=kind, translations=translations, rotations=rotations, spherical=spherical, at=draw(vectors),
+        frame=draw(st.one_of(st.just(IDENTITY), quaternions())),
+        stiffness=draw(st.tuples(*[number(0.0)] * n_c)), rest=draw(st.tuples(*[number()] * n_c)),
+        damping=draw(st.tuples(*[number(0.0)] * n_u)), motion=draw(st.tuples(*[motion] * n_u)),
+    )  # fmt: skip
+
+
+@st.composite
+def models(draw: st.DrawFn) -> Model:
+    """Systems of one to four bodies of every kind of joint."""
+    bodies: list[Body] = []
+    kinds = st.sampled_from(["free", "attitude", None])
+    for k in range(draw(st.integers(1, 4))):
+        kind = draw(kinds) if k == 0 else None
+        joint = Joint(to="inertial", kind=kind, translations=(X, Y, Z), spherical=True) if kind else None
+        parents = [body.name for body in bodies]
+        if not bodies or bodies[0].joint.kind != "attitude":
+            parents.append("inertial")
+        (a, b, c), (d, e, f) = draw(st.tuples(*[number(2.0, 2.5)] * 3)), draw(small)
+        bodies.append(
+            Body(
+                name=f"b{k}", joint=joint or draw(joints(draw(st.sampled_from(parents)))), mass=draw(number(0.5)),
+                com=draw(vectors), inertia=((a, d, e), (d, b, f), (e, f, c)),
+                wheels=draw(st.dictionaries(st.sampled_from(["w", "x_2"]), st.builds(
+                    Wheel, axis=axes, inertia=number(0.01, 0.2)))),
+                nodes=draw(st.dictionaries(st.sampled_from(["n", "Tip"]), st.builds(Node, at=vectors))),
+            )
+        )  # fmt: skip
+    initial: dict[str, tuple[float, ...]] = {}
+    if bodies[0].joint.floating:
+        initial |= {"b0.attitude": draw(quaternions()), "b0.omega": draw(vectors), "b0.position": draw(vectors)}
+    for body in bodies[bool(bodies[0].joint.floating) :]:
+        if body.joint.rotations:
+            initial[f"{body.name}.joint.rate"] = draw(st.tuples(*[number()] * len(body.joint.rotations)))
+        if body.joint.spherical:
+            initial[f"{body.name}.joint.attitude"] = draw(quaternions())
+    initial |= {f"{body.name}.{wheel}.speed": (draw(number(-1e3, 1e3)),) for body in bodies for wheel in body.wheels}
+    name = draw(st.text(st.characters(codec="utf-8"), max_size=8))
+    return Model(name=name, bodies=tuple(bodies), gravity=draw(vectors), initial=initial, source="<string>")
+
+
+class TestThereAndBack:
+    @settings(max_examples=150, deadline=None)
+    @given(models())
+    def test_to_the_bit(self, model: Model) -> None:
+        again = loads(dumps(model))
+        assert again == model
+        assert repr(again.bodies) == repr(model.bodies).replace("-0.0", "0.0") or again.bodies == model.bodies
+        assert dumps(again) == dumps(model)
+
+    def test_file(self, tmp_path: Path) -> None:
+        model = loads(SATELLITE, source=str(tmp_path / "copy.toml"))
+        save(model, tmp_path / "copy.toml")
+        assert load(tmp_path / "copy.toml") == model
+
+    def test_axes_that_their_kind_does_not_mean(self) -> None:
+        odd = Joint(to="inertial", kind="planar", translations=(X,), rotations=(Y, Z))
+        body = Body(name="rig", mass=1.0, com=(0.1, 0.2, 0.3), inertia=(X, Y, Z), joint=odd)
+        again = loads(dumps(Model(name="", bodies=(body,)))).body("rig").joint
+        assert (again.kind, again.translations, again.rotations) == ("general", (X,), (Y, Z))
+
+
+class TestInertiaCheck:
+    """What the refusals of `bad_models` leave open: systems that look idle and are not."""
+
+    def hung(self, *bodies: str) -> str:
+        return "\n".join(["mbdy = 1", *bodies])
+
+    def test_prescribed_motion_needs_no_inertia(self) -> None:
+        loads(panel('kind = "revolute"', "axis = [1, 0, 0]", 'motion = "prescribed"', body="mass = 0"))
+        with pytest.raises(ModelError, match="no inertia"):
+            loads(panel('kind = "revolute"', "axis = [1, 0, 0]", 'motion = "switchable"', body="mass = 0"))
+
+    def test_lock_depends_on_the_start(self) -> None:
+        loads(panel('kind = "gimbal"', 'sequence = "zyz"', more="[initial]\npanel.joint.angle = [0, 0.1, 0]"))
+
+    @settings(max_examples=25, deadline=None)
+    @given(st.integers(0, 10**6))
+    def test_mass_ratios_pass(self, seed: int) -> None:
+        """Trees of masses from 1e-6 to 1e6 kg, light bodies under heavy ones and the other way round."""
+        rng = np.random.default_rng(seed)
+        bodies = [random_body(rng, "b0", Joint(to="inertial", kind="free", translations=(X, Y, Z), spherical=True))]
+        for k in range(1, 12):
+            joint = Joint(to=f"b{rng.integers(k)}", rotations=(vector(rng),), at=vector(rng), frame=turn(rng))
+            bodies.append(random_body(rng, f"b{k}", joint))
+        assert faults_of_inertia(Model(name="", bodies=tuple(bodies))) == []
+
+    @settings(max_examples=25, deadline=None)
+    @given(st.integers(0, 10**6), st.integers(0, 20))
+    def test_rounding_does_not_hide_an_idle_hinge(self, seed: int, more: int) -> None:
+        """Seven hinges of any direction with nothing but six freedoms of a body to move."""
+        rng = np.random.default_rng(seed)
+        bodies = []
+        for k in range(6):
+            to = bodies[-1].name if bodies else "inertial"
+            joint = Joint(to=to, rotations=(vector(rng),), at=vector(rng), frame=turn(rng))
+            bodies.append(Body(name=f"b{k}", mass=0.0, joint=joint))
+        for k in range(6, 7 + more):
+            joint = Joint(to=f"b{k - 1}", rotations=(vector(rng),), at=vector(rng), frame=turn(rng))
+            bodies.append(random_body(rng, f"b{k}", joint))
+        model = Model(name="", bodies=tuple(bodies))
+        assert [fault.path for fault in faults_of_inertia(model)] == ["body.b0.joint"]
+
+
+def vector(rng: np.random.Generator) -> tuple[float, float, float]:
+    x, y, z = rng.normal(size=3).tolist()
+    return (x, y, z)
+
+
+def turn(rng: np.random.Generator) -> tuple[float, float, float, float]:
+    q = rng.normal(size=4)
+    w, x, y, z = (q / np.linalg.norm(q)).tolist()
+    return (w, x, y, z)
+
+
+def random_body(rng: np.random.Generator, name: str, joint: Joint) -> Body:
+    mass = float(10 ** rng.uniform(-6, 6))
+    factor = rng.normal(size=(3, 3))
+    a, b, c = ((factor @ factor.T + np.eye(3)) * mass * 0.1).tolist()
+    return Body(name=name, mass=mass, com=vector(rng), inertia=(tuple(a), tuple(b), tuple(c)), joint=joint)
+
+
+def test_a_large_file_reads_in_about_a_second() -> None:
+    lines = [bus()]
+    for k in range(500):
+        to = f"link{k - 1}" if k else "bus"
+        lines.append(f'[body.link{k}]\nmass = "{k + 1} kg"\ncom = [0, 0.5, 0]\ninertia = [1, 1, 1]')
+        lines.append(f'joint = {{ to = "{to}", kind = "revolute", axis = [1, 0, {k % 2}], at = [0, 1, 0] }}')
+    lines.append('[initial]\nlink3.joint.angle = "3 deg"')
+    began = time.perf_counter()
+    model = loads("\n".join(lines))
+    assert len(model.bodies) == 501
+    assert time.perf_counter() - began < 5.0  # measured 0.4 s; the rest is for busy machines

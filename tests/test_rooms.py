@@ -1,0 +1,71 @@
+"""The rooms: imports point one way, the namespace stays open, and a wheel holds them all."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = {"engine": "engine", "blocks": "blocks", "fmu": "fmu_src", "app": "app"}
+"""Rooms from the lowest to the highest, and the source root of each."""
+ORDER = list(ROOMS)
+
+
+def _imports(path: Path) -> set[str]:
+    """Rooms that a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        modules = []
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: import by full name"
+            modules = [node.module or ""]
+        found |= {m.split(".")[1] for m in modules if m.startswith("mbdy.")}
+    return found
+
+
+@pytest.mark.parametrize("room", ORDER)
+def test_imports_point_one_way(room):
+    allowed = set(ORDER[: ORDER.index(room) + 1])
+    files = list((ROOT / ROOMS[room] / "mbdy" / room).rglob("*.py"))
+    assert files
+    for path in files:
+        assert _imports(path) <= allowed, path
+
+
+@pytest.mark.parametrize("room", ORDER)
+def test_the_namespace_stays_open(room):
+    root = ROOT / ROOMS[room] / "mbdy"
+    assert not (root / "__init__.py").exists()
+    assert (root / room / "__init__.py").exists()
+    assert (root / room / "py.typed").exists()
+    assert "__all__" in (root / room / "__init__.py").read_text(encoding="utf-8")
+
+
+def test_the_core_binding_needs_only_the_standard_library():
+    path = ROOT / "engine" / "mbdy" / "engine" / "core" / "binding.py"
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    modules = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
+    modules |= {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+    assert {m.partition(".")[0] for m in modules} <= sys.stdlib_module_names
+
+
+@pytest.mark.slow
+def test_a_wheel_holds_the_rooms_and_nothing_beside_them(tmp_path):
+    pytest.importorskip("hatchling")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)], cwd=ROOT, check=True
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"mbdy"}
+    for room in ORDER:
+        assert f"mbdy/{room}/py.typed" in names
+    for file in ("core.c", "core.h", "binding.py"):
+        assert f"mbdy/engine/core/{file}" in names
