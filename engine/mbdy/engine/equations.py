@@ -8,15 +8,15 @@ runs, in C or in CasADi's virtual machine, is made of these; a model's numbers a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import reduce
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, reduce
 from operator import add
 
 import casadi as ca
 from casadi import MX
 
 from mbdy.engine import order_n
-from mbdy.engine.constants import Structure, layout, parameter_names, prepare_body
+from mbdy.engine.constants import Structure, layout, parameter_names, prepare_body, structure
 from mbdy.engine.kernels import Kernels
 from mbdy.engine.model import Body, Model
 from mbdy.engine.order_n import BodyInputs, BodyMotion, BodyState, System
@@ -63,7 +63,23 @@ class Equations:
 
 def equations(model: Model) -> Equations:
     """The equations of ``model``; only its structure is compiled in, its numbers are the inputs ``p`` and ``s``."""
-    return _Assembly(model).assembled()
+    key = tuple(
+        (b.name, b.joint.to, structure(b), tuple(b.wheels), tuple(b.nodes)) for b in model.bodies
+    )
+    return replace(_of_structure(_Skeleton(key, model)), ports=ports(model))
+
+
+@dataclass(frozen=True)
+class _Skeleton:
+    """A model as far as its functions go: two that differ in numbers alone are equal."""
+
+    key: tuple[object, ...]
+    model: Model = field(compare=False)
+
+
+@lru_cache(maxsize=32)
+def _of_structure(skeleton: _Skeleton) -> Equations:
+    return _Assembly(skeleton.model).assembled()
 
 
 class _Assembly:

@@ -31,7 +31,7 @@ def faults_of_inertia(model: Model) -> list[Fault]:
     """
     branches = tree(model)
     articulated = [_spatial_inertia(body) for body in model.bodies]
-    errors = [ROUNDING * inertia for inertia in articulated]
+    errors = [_rounding(inertia) for inertia in articulated]
     faults: dict[int, Fault] = {}
     for i in branches.inward:
         body, parent = model.bodies[i], branches.parent[i]
@@ -41,7 +41,8 @@ def faults_of_inertia(model: Model) -> list[Fault]:
         if idle:
             faults[i] = _fault(body, sorted(idle))
         if parent != ROOT:
-            articulated[parent] += transform.T @ articulated[i] @ transform
+            moved = transform.T @ articulated[i] @ transform
+            articulated[parent] += (moved + moved.T) / 2  # eliminations do not see, and so not shrink, what is skew
             errors[parent] += transform.T @ errors[i] @ transform
     return [faults[i] for i in sorted(faults)]
 
@@ -49,22 +50,26 @@ def faults_of_inertia(model: Model) -> list[Fault]:
 def _eliminate(inertia: np.ndarray, error: np.ndarray, subspace: np.ndarray, order: Sequence[int]) -> list[int]:
     """Take degrees of freedom out of ``inertia`` (in place); those without a pivot stay and are returned.
 
-    ``error`` bounds what rounding has done to ``inertia`` so far (in place too). Its traces measure a pivot: unlike
-    single entries they do not depend on how the axes lie.
+    ``error`` bounds, as a quadratic form, what rounding has done to ``inertia`` so far (in place too).
     """
     idle = []
     for k in order:
         motion = subspace[:, k]
         felt = inertia @ motion
         pivot = float(motion @ felt)
-        turning, sliding = float(np.trace(error[:3, :3])), float(np.trace(error[3:, 3:]))
-        if pivot <= turning * float(motion[:3] @ motion[:3]) + sliding * float(motion[3:] @ motion[3:]):
+        if pivot <= float(motion @ error @ motion):
             idle.append(k)
             continue
         left = np.eye(6) - np.outer(motion, felt) / pivot
-        error[:] = left.T @ error @ left + ROUNDING * inertia
+        error[:] = left.T @ error @ left + _rounding(inertia)
         inertia -= np.outer(felt, felt) / pivot
     return idle
+
+
+def _rounding(inertia: np.ndarray) -> np.ndarray:
+    """What one step of arithmetic does to ``inertia``: alike in all directions, also where it is small."""
+    turning, sliding = float(np.trace(inertia[:3, :3])), float(np.trace(inertia[3:, 3:]))
+    return ROUNDING * np.diag([turning] * 3 + [sliding] * 3)
 
 
 def _order(joint: Joint, free: Sequence[int]) -> list[int]:

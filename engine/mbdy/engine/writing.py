@@ -30,8 +30,13 @@ def dumps(model: Model) -> str:
         lines += ["", *_body(body)]
     if model.initial:
         lines += ["", "[initial]  # m, rad, m/s, rad/s; quaternions w, x, y, z"]
-        lines += [f"{_dotted(name.split('.'))} = {_literal(_one_or_all(v))}" for name, v in model.initial.items()]
+        lines += [f"{_dotted(name.split('.'))} = {_literal(_one_or_all(v))}" for name, v in _starts(model)]
     return "\n".join(lines) + "\n"
+
+
+def _starts(model: Model) -> list[tuple[str, tuple[float, ...]]]:
+    """Start values by body, then by name: reading a file brings names with a common beginning together."""
+    return sorted(model.initial.items(), key=lambda item: (model.index.get(item[0].partition(".")[0], -1), item[0]))
 
 
 def _body(body: Body) -> Iterator[str]:
