@@ -109,9 +109,24 @@ def test_nothing_is_lost_on_a_fault():
     assert np.isfinite(caught.value.run.values[:, 0]).all()
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (lambda t: {"arm.joint.torqe": 1.0}, r"controller gives.*arm\.joint\.torqe.*arm\.joint\.torque"),
+        (lambda t: {"arm.joint.angle": 1.0}, r"arm\.joint\.angle.*output"),
+        (lambda t: {"arm.joint.torque": 1.0 / (0.5 - t)}, "controller failed: ZeroDivisionError"),
+    ],
+)
+def test_a_bad_controller_loses_nothing(given, message):
+    with pytest.raises(SimulationError, match=message) as caught:
+        simulate(hinge(), until=1.0, every=0.25, sample=0.25, controller=lambda t, y: given(t) if t >= 0.5 else None)
+    assert len(caught.value.run) == 2
+
+
 def test_bad_arguments():
     for arguments, message in (
         ({"until": 0.0}, "until"), ({"until": math.nan}, "until"), ({"until": 1.0, "every": -1.0}, "every"),
+        ({"until": 1.0, "every": 0.0}, "every"),
     ):  # fmt: skip
         with pytest.raises(StepError, match=message):
             simulate(hinge(), **arguments)

@@ -18,7 +18,7 @@ from mbdy.blocks.typed import Outputs
 from mbdy.engine import Model
 
 Array = NDArray[np.float64]
-Controller = Callable[[float, Outputs], Mapping[str, object]]
+Controller = Callable[[float, Outputs], Mapping[str, object] | None]
 Progress = Callable[[float], None]
 ROWS_AT_ONCE = 2000
 STEPS_AT_ONCE = 20_000
@@ -53,7 +53,7 @@ def simulate(
     ``model``       a `Model`, a model file's path, or a `Plant` as it stands (its own step and integrator then hold,
                     its inputs and state are left at the end of the run).
     ``controller``  ``f(t, y) -> {name: value}``, called every ``sample`` [s] (default: the internal step); the inputs
-                    it gives are held until the next call.
+                    it gives are held until the next call. None changes nothing.
     ``inputs``      a CSV file or a mapping with ``time`` and inputs by name, held between rows, or with ``linear``
                     going on a line from row to row.
     ``outputs``     names or patterns (``"bus.*"``) to record; all by default.
@@ -68,10 +68,10 @@ def simulate(
     if linear and plant.interpolation != "linear":
         raise ValueError('linear inputs need a plant made with interpolation="linear"')
     _positive("until", until)
-    record = _grid("every", every or plant.internal_step, until)
+    record = _grid("every", plant.internal_step if every is None else every, until)
     table = None if inputs is None else input_table(inputs, plant.ports, linear=linear)
     if controller is not None:
-        samples = _grid("sample", sample or plant.internal_step, until)
+        samples = _grid("sample", plant.internal_step if sample is None else sample, until)
     elif sample is not None:
         raise ValueError("sample is the period of a controller, and there is none")
     else:
@@ -87,6 +87,9 @@ def simulate(
                 _run_steps(plant, times, record, samples, table, controller, recorder, tell)
         except (StateError, VariableError, StepError) as fault:
             raise SimulationError(f"at {plant.time:.9g} s: {fault}", recorder.run(complete=False)) from fault
+        except Exception as fault:
+            said = f"at {plant.time:.9g} s the controller failed: {type(fault).__name__}: {fault}"
+            raise SimulationError(said, recorder.run(complete=False)) from fault
         except KeyboardInterrupt as fault:
             raise SimulationError(f"interrupted at {plant.time:.9g} s", recorder.run(complete=False)) from fault
     return recorder.run(complete=True)
@@ -156,13 +159,24 @@ def _run_steps(plant: Plant, times, record, samples, table, controller, recorder
         if i and linear:
             y = plant.step(time - times[i - 1])
         if controller is not None and sampled[i]:
-            for name, value in controller(time, y if given is None else plant.outputs()).items():
-                plant[name] = value  # type: ignore[assignment]
+            _command(plant, controller(time, y if given is None else plant.outputs()))
         plant.jump()
         if recorded[i]:
             recorder.add(time, plant.outputs().values)
         if not i % ROWS_AT_ONCE:
             tell(i / max(1, len(times) - 1))
+
+
+def _command(plant: Plant, given: Mapping[str, object] | None) -> None:
+    """Set what a controller gives: inputs, or parameters; nothing where it gives None."""
+    for name, value in (given or {}).items():
+        try:
+            variable, _ = plant.ports.find(name)
+        except KeyError as fault:
+            raise VariableError(f"the controller gives {fault.args[0]}") from None
+        if variable.causality == "output":
+            raise VariableError(f"the controller gives {name!r}, which is an output; it can set inputs and parameters")
+        plant[name] = value  # type: ignore[assignment]
 
 
 def _columns(plant: Plant, table: InputTable) -> list[int]:

@@ -63,9 +63,7 @@ class Equations:
 
 def equations(model: Model) -> Equations:
     """The equations of ``model``; only its structure is compiled in, its numbers are the inputs ``p`` and ``s``."""
-    key = tuple(
-        (b.name, b.joint.to, structure(b), tuple(b.wheels), tuple(b.nodes)) for b in model.bodies
-    )
+    key = tuple((b.name, b.joint.to, structure(b), tuple(b.wheels), tuple(b.nodes)) for b in model.bodies)
     return replace(_of_structure(_Skeleton(key, model)), ports=ports(model))
 
 

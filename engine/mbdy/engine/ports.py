@@ -116,7 +116,7 @@ class Ports:
         try:
             variable, k = self.by_scalar[name]
         except KeyError:
-            near = get_close_matches(name, [*self.by_name, *self.by_scalar], n=3, cutoff=0.5)
+            near = get_close_matches(name, {**self.by_name, **self.by_scalar}, n=3, cutoff=0.5)
             hint = f"; nearest: {', '.join(near)}" if near else ""
             raise KeyError(f"no variable {name!r}{hint}") from None
         return variable, slice(k, k + 1)

@@ -1,0 +1,126 @@
+"""``mbdy check``: what a model is, and everything that is wrong with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mbdy.app.common import guarded, load_model, said_warnings, show_json, terminal
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from mbdy.app.totals import Totals
+    from mbdy.app.tree import Branch
+    from mbdy.blocks import Plant
+    from mbdy.engine import Model
+
+
+@guarded
+def check(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")],
+    as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
+) -> None:
+    """Load a model: print its bodies and totals, or every fault with its place and what would be right.
+
+    Exit status 2 for a model with faults.
+    """
+    from mbdy.app.totals import totals
+    from mbdy.blocks import Plant
+
+    loaded = load_model(model)
+    plant = Plant(loaded, virtual=True)
+    found = totals(loaded, plant.outputs())
+    if as_json:
+        show_json(_facts(model, plant, found))
+    else:
+        _show(model, plant, found)
+
+
+def counts(plant: Plant) -> dict[str, int]:
+    """How many bodies, degrees of freedom and variables there are."""
+    from mbdy.app.tree import degrees_of_freedom
+
+    return {
+        "bodies": len(plant.model.bodies),
+        "degrees_of_freedom": degrees_of_freedom(plant.model),
+        "states": len(plant.state_names),
+        "inputs": len(plant.input_names),
+        "outputs": len(plant.output_names),
+        "parameters": len(plant.parameter_names),
+    }
+
+
+def _facts(path: Path, plant: Plant, found: Totals) -> dict[str, Any]:
+    return {
+        "ok": True,
+        "file": path,
+        "name": plant.model.name,
+        "bodies": [
+            {
+                "name": body.name,
+                "to": body.joint.to,
+                "kind": body.joint.kind,
+                "degrees_of_freedom": body.joint.n_u,
+                "mass": body.mass,
+                "wheels": list(body.wheels),
+                "nodes": list(body.nodes),
+            }
+            for body in plant.model.bodies
+        ],
+        "counts": counts(plant),
+        "totals": {
+            "mass": found.mass,
+            "centre_of_mass": found.centre.tolist(),
+            "inertia": found.inertia.tolist(),
+            "principal_moments": found.principal.tolist(),
+            "axes": found.axes,
+        },
+        "warnings": said_warnings,
+    }
+
+
+def _show(path: Path, plant: Plant, found: Totals) -> None:
+    from rich.table import Table
+
+    console = terminal()
+    console.print(_tree(plant.model))
+    grid = Table(show_header=False, box=None, pad_edge=False)
+    axes = f"{found.axes} axes"
+    grid.add_row("mass", f"{found.mass:g} kg")
+    grid.add_row("mass centre", f"{_row(found.centre)} m ({_origin(found.axes)})")
+    for i, row in enumerate(found.inertia):
+        grid.add_row("" if i else "inertia at start", _row(row) + ("" if i else f" kg.m2 (about it, {axes})"))
+    grid.add_row("principal moments", f"{_row(found.principal)} kg.m2")
+    for what, number in counts(plant).items():
+        grid.add_row(what.replace("_", " "), str(number))
+    console.print(grid)
+    troubles = len(said_warnings)
+    verdict = f"{troubles} warning{'' if troubles == 1 else 's'}" if troubles else "no faults"
+    typer.echo(f"{path}: {verdict}")
+
+
+def _tree(model: Model) -> Tree:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    from mbdy.app.tree import branches
+
+    def grow(trunk: Tree, below: tuple[Branch, ...]) -> None:
+        for branch in below:
+            label = Text.assemble((branch.name, "bold"), f"  {branch.joint}  ", ("; ".join(branch.details), "dim"))
+            grow(trunk.add(label), branch.below)
+
+    root = Tree(Text.assemble((model.name, "bold cyan"), ("  on the inertial frame", "dim")))
+    grow(root, branches(model))
+    return root
+
+
+def _row(values: Any) -> str:
+    return "  ".join(f"{value:11.6g}" for value in values)
+
+
+def _origin(axes: str) -> str:
+    return "inertial axes" if axes == "inertial" else f"from the origin of {axes}, its axes"

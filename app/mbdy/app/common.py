@@ -1,0 +1,260 @@
+"""What the commands share: words to the terminal, JSON to machines, faults to exit statuses."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from threading import Timer
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from mbdy.engine import Fault, Model
+
+RUN_FAULT = 1
+"""Exit status: the run went wrong (a fault on the way, an interruption)."""
+BAD_INPUT = 2
+"""Exit status: a file, an option or a value that cannot be taken."""
+
+PATIENCE = 1.0
+"""[s] Work that is over sooner shows no progress bar."""
+PIPE_WIDTH = 120
+"""Columns of tables where no terminal says how wide it is."""
+
+P = ParamSpec("P")
+Tell = Callable[[float], None]
+
+
+class RequestError(Exception):
+    """Something a person asked for that cannot be done as asked; the message says what would be right."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What to say about an exception: exit ``status``, ``lines`` for a person and ``faults`` for a machine."""
+
+    status: int
+    lines: tuple[str, ...]
+    faults: tuple[dict[str, str], ...] = ()
+
+
+said_warnings: list[str] = []
+"""Warnings told since the running command began."""
+
+
+def guarded(command: Callable[P, None]) -> Callable[P, None]:
+    """``command`` with its faults told in plain words, as JSON too if it was asked for, and as an exit status."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        said_warnings.clear()
+        try:
+            with _told_warnings():
+                command(*args, **kwargs)
+            return
+        except KeyboardInterrupt:
+            diagnosis = Diagnosis(RUN_FAULT, ("interrupted",))
+        except Exception as fault:
+            found = _diagnosis(fault)
+            if found is None:
+                raise
+            diagnosis = found
+        for line in diagnosis.lines:
+            complain(line)
+        if kwargs.get("as_json"):
+            error = "\n".join(diagnosis.lines)
+            show_json({"ok": False, "error": error, "faults": diagnosis.faults, "warnings": said_warnings})
+        raise typer.Exit(diagnosis.status)
+
+    return run
+
+
+def _diagnosis(fault: Exception) -> Diagnosis | None:
+    """What is to be said about ``fault``; None for one that nobody foresaw."""
+    if isinstance(fault, RequestError):
+        return Diagnosis(BAD_INPUT, (str(fault),))
+    if isinstance(fault, OSError) and not isinstance(fault, BrokenPipeError):
+        place = f"{fault.filename}: " if fault.filename else ""
+        asked = isinstance(fault, FileNotFoundError | FileExistsError | PermissionError | NotADirectoryError)
+        return Diagnosis(BAD_INPUT if asked else RUN_FAULT, (f"{place}{fault.strerror or fault}",))
+    if isinstance(fault, MemoryError):
+        return Diagnosis(BAD_INPUT, ("this does not fit into memory; record fewer outputs, or less often (--every)",))
+    from mbdy.blocks import SimulationError, StateError, StepError, VariableError
+    from mbdy.engine import CompilerError, ModelError
+    from mbdy.engine.faults import RefusalError
+
+    if isinstance(fault, ModelError):
+        return _bad_model(fault.source, fault.faults)
+    if isinstance(fault, VariableError | StepError | RefusalError):
+        return Diagnosis(BAD_INPUT, (str(fault),))
+    if isinstance(fault, SimulationError | StateError | CompilerError):
+        return Diagnosis(RUN_FAULT, (str(fault),))
+    from mbdy.fmu import ExportError
+
+    return Diagnosis(BAD_INPUT, (str(fault),)) if isinstance(fault, ExportError) else None
+
+
+def _bad_model(source: str, faults: tuple[Fault, ...]) -> Diagnosis:
+    lines = [f"{source}: {fault}" for fault in faults]
+    if len(faults) > 1:
+        lines.append(f"{len(faults)} faults in {source}")
+    told = ({"file": source, "path": f.path, "message": f.message, "remedy": f.remedy} for f in faults)
+    return Diagnosis(BAD_INPUT, tuple(lines), tuple(told))
+
+
+@contextmanager
+def _told_warnings() -> Iterator[None]:
+    """Warnings of the libraries as one line each on stderr, each once."""
+
+    def tell(message: Warning | str, *_: object, **__: object) -> None:
+        text = str(message)
+        if text not in said_warnings:
+            said_warnings.append(text)
+            warn(text)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = tell  # type: ignore[assignment]
+        yield
+
+
+def load_model(path: Path) -> Model:
+    """The model in the file at ``path``; raises what `guarded` tells with status 2."""
+    if path.is_dir():
+        raise RequestError(f"{path}: is a folder; give the model file in it")
+    from mbdy.engine import load
+
+    return load(path)
+
+
+def seconds(text: str, option: str) -> float:
+    """A positive time from an option: a number in s, or text with its unit."""
+    from mbdy.engine.faults import RefusalError
+    from mbdy.engine.units import quantity
+
+    try:
+        value = quantity(text, "s", bare=True)
+    except RefusalError as fault:
+        raise RequestError(f"{option}: {fault}") from None
+    if value <= 0:
+        raise RequestError(f"{option}: must be > 0 s, got {text!r}")
+    return value
+
+
+def target(path: Path, option: str, *, sources: tuple[Path | None, ...] = ()) -> Path:
+    """``path`` as a file that can be written, before the work begins whose fruit it takes; makes its folder."""
+    if path.is_dir():
+        raise RequestError(f"{option}: {path} is a folder; give a file name")
+    if any(source is not None and _same(path, source) for source in sources):
+        raise RequestError(f"{option}: {path} is named for something else already; give another file name")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = not path.exists()
+        with path.open("ab"):
+            pass
+        if fresh:
+            path.unlink()
+    except OSError as fault:
+        raise RequestError(f"{option}: {path} cannot be written: {fault.strerror or fault}") from None
+    return path
+
+
+def _same(path: Path, other: Path) -> bool:
+    return path.resolve() == other.resolve()
+
+
+def terminal(*, stderr: bool = False) -> Console:
+    """The terminal as rich sees it now; wide enough for tables where there is none."""
+    from rich.console import Console
+
+    console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = max(console.width, PIPE_WIDTH)
+    return console
+
+
+def complain(text: str) -> None:
+    """One fault on stderr, unbroken so that it can be searched."""
+    _line("error", typer.colors.RED, text)
+
+
+def warn(text: str) -> None:
+    """One warning on stderr."""
+    _line("warning", typer.colors.YELLOW, text)
+
+
+def note(text: str) -> None:
+    """A remark on stderr."""
+    typer.echo(text, err=True)
+
+
+def _line(sort: str, colour: str, text: str) -> None:
+    typer.echo(f"{typer.style(sort, fg=colour, bold=True)}: {text}", err=True)
+
+
+def show_json(data: object) -> None:
+    """``data`` on stdout as JSON in ASCII; numbers that JSON does not know are null."""
+    typer.echo(json.dumps(_plain(data), indent=2, allow_nan=False))
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {str(key): _plain(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_plain(value) for value in data]
+    if isinstance(data, Path):
+        return str(data)
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
+    return data
+
+
+@contextmanager
+def busy(what: str) -> Iterator[Tell]:
+    """A function that is given the fraction done; a bar on stderr once the work takes over a second."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = terminal(stderr=True)
+    if not console.is_terminal:
+        yield lambda fraction: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
+    bar = Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
+    task = bar.add_task(what, total=None)
+    patience = Timer(PATIENCE, bar.start)
+    patience.daemon = True
+    patience.start()
+    try:
+        yield lambda fraction: bar.update(task, total=1.0, completed=fraction)
+    finally:
+        patience.cancel()
+        patience.join()
+        if bar.live.is_started:
+            bar.stop()
+
+
+def version() -> str:
+    """mbdy's version; ``0`` in a source tree that was never installed."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("mbdy")
+    except metadata.PackageNotFoundError:
+        return "0"
+
+
+def tolerant_streams() -> None:
+    """A letter that the terminal cannot show becomes a question mark, not an error."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]

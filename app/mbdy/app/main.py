@@ -1,0 +1,57 @@
+"""The command line: every command under its name."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from mbdy.app.check import check
+from mbdy.app.common import tolerant_streams, version
+from mbdy.app.demo import demo
+from mbdy.app.fmu import fmu
+from mbdy.app.new import new
+from mbdy.app.simulate import simulate
+
+app = typer.Typer(
+    name="mbdy",
+    help="Dynamics of hinge-connected bodies: from a model file to a simulation or an FMU.",
+    epilog="Begin with: mbdy demo, or mbdy new mysat",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+EXAMPLES = {
+    new: "mbdy new mysat",
+    check: "mbdy check satellite.toml",
+    simulate: "mbdy simulate satellite.toml --until 60 --every 0.1 --set 'bus.omega[1]=2 deg/s' -o run.csv "
+    "--report run.html",
+    fmu: "mbdy fmu satellite.toml -o satellite.fmu",
+    demo: "mbdy demo --folder first-run",
+}
+"""The commands in the order of the help, each with the example that its help shows."""
+
+for command, example in EXAMPLES.items():
+    app.command(epilog=f"Example: {example}")(command)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"mbdy {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    show: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Dynamics of hinge-connected bodies: from a model file to a simulation or an FMU."""
+
+
+def main() -> None:
+    """Run the command that the command line asks for; exit status 0, 1 (run-time fault) or 2 (bad input)."""
+    tolerant_streams()
+    app(prog_name="mbdy")

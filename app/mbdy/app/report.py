@@ -1,0 +1,207 @@
+"""The report of a run: one page of HTML with everything in it, which opens without a network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from mbdy.app.common import version
+from mbdy.app.panels import MOST_PANELS, Section, sections
+from mbdy.app.summary import TOTALS, drift
+from mbdy.app.tree import Branch, branches, degrees_of_freedom
+from mbdy.blocks import Run
+from mbdy.engine import Model, Variable
+
+SLUGS = str.maketrans(" ", "-")
+
+
+def report(
+    run: Run,
+    model: Model,
+    path: str | PathLike[str],
+    *,
+    settings: Mapping[str, str] | None = None,
+    title: str | None = None,
+    warnings: Iterable[str] = (),
+    values: Mapping[str, float] | None = None,
+) -> Path:
+    """Write the report of ``run``, a run of ``model``, to ``path``; returns the path.
+
+    ``settings``  how the run was made, for the reader.
+    ``title``     of the page; the model's name if left out.
+    ``warnings``  to repeat at the top.
+    ``values``    inputs, parameters and start values set otherwise than in the model, in SI by scalar name.
+    """
+    heading = title or model.name
+    with np.errstate(all="ignore"):  # a run that blew up may hold numbers whose squares do not exist
+        drawn = sections(run) if len(run) else []
+        panels = [panel.data(run.time) for section in drawn for panel in section.panels[:MOST_PANELS]]
+    body = [
+        _header(run, model, heading, list(warnings), drawn),
+        "<main>",
+        _model(run, model, settings or {}),
+        *_plots(drawn),
+        _tables(run, values or {}),
+        "</main>",
+        f"<footer>Made by mbdy {escape(version())}. SI units unless stated.</footer>",
+    ]
+    page = _PAGE.format(
+        title=escape(heading),
+        style=_template("report.css"),
+        body="\n".join(body),
+        plotly=_plotly(),
+        panels=json.dumps(panels, separators=(",", ":")).replace("</", "<\\/"),
+        script=_template("report.js"),
+    )
+    target = Path(path)
+    target.write_text(page, encoding="utf-8")
+    return target
+
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+{body}
+<script>{plotly}</script>
+<script type="application/json" id="panels">{panels}</script>
+<script>
+{script}</script>
+</body>
+</html>
+"""
+
+
+def _plotly() -> str:
+    from plotly.offline import get_plotlyjs
+
+    return get_plotlyjs()
+
+
+def _template(name: str) -> str:
+    return (files("mbdy.app") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _header(run: Run, model: Model, heading: str, warnings: Sequence[str], drawn: Sequence[Section]) -> str:
+    end = f"{run.time[-1]:g} s" if len(run) else "nothing was recorded"
+    about = f"{_count(len(model.bodies), 'body', 'bodies')}, {degrees_of_freedom(model)} degrees of freedom; "
+    about += f"{_count(len(run), 'row', 'rows')} to {end}"
+    parts = [f"<header><h1>{escape(heading)}</h1>", f'<p class="soft">{escape(about)}</p>']
+    names = ["Model", *(section.heading for section in drawn), "Values"]
+    parts.append("<nav>" + " ".join(f'<a href="#{_slug(name)}">{escape(name)}</a>' for name in names) + "</nav>")
+    if not run.complete:
+        parts.append('<div class="alert fault">The run ended early; this is what was recorded until then.</div>')
+    if warnings:
+        lines = "".join(f"<li>{escape(text)}</li>" for text in warnings)
+        parts.append(f'<div class="alert"><ul>{lines}</ul></div>')
+    if len(run):
+        parts.append(_numbers(run))
+    return "\n".join([*parts, "</header>"])
+
+
+def _numbers(run: Run) -> str:
+    """The figures that say whether to trust the run."""
+    said = [("end of the run", f"{run.time[-1]:g} s")]
+    present = set(run.names)
+    for name, what in zip(TOTALS[:3], ("angular momentum", "linear momentum", "energy"), strict=True):
+        if present.isdisjoint(run.ports.by_name[name].scalar_names):
+            continue
+        change = drift(run, name)
+        absolute = f"{change.worst:.2g} {change.unit}"
+        if change.relative is None:
+            said.append((f"{what}, largest change", absolute))
+        else:
+            said.append((f"{what}, largest change ({absolute})", f"{change.relative:.2g}"))
+    if TOTALS[3] in present:
+        said.append(("work balance, largest residual", f"{float(np.abs(run[TOTALS[3]]).max()):.2g} W"))
+    cards = (f'<div class="card number"><b>{escape(b)}</b><span>{escape(a)}</span></div>' for a, b in said)
+    return f'<div class="numbers">{"".join(cards)}</div>'
+
+
+def _model(run: Run, model: Model, settings: Mapping[str, str]) -> str:
+    trunk = "".join(map(_branch, branches(model)))
+    tree = f'<ul class="tree"><li><span class="soft">inertial frame</span><ul>{trunk}</ul></li></ul>'
+    rows = dict(settings)
+    if model.source:
+        rows = {"model file": Path(model.source).name, **rows}
+    rows["variables"] = (
+        f"{len(run.ports.state_names)} states, {len(run.ports.input_names)} inputs, "
+        f"{len(run.ports.output_names)} outputs, {len(run.ports.parameter_names)} parameters"
+    )
+    table = "".join(f'<tr><th>{escape(k)}</th><td class="lines">{escape(v)}</td></tr>' for k, v in rows.items())
+    return (
+        f'<h2 id="model">Model</h2><div class="pair"><div class="card"><h3>Bodies</h3>{tree}</div>'
+        f'<div class="card"><h3>Settings of the run</h3><table>{table}</table></div></div>'
+    )
+
+
+def _branch(branch: Branch) -> str:
+    below = f"<ul>{''.join(map(_branch, branch.below))}</ul>" if branch.below else ""
+    details = escape("; ".join(branch.details))
+    return f'<li><b>{escape(branch.name)}</b> {escape(branch.joint)} <span class="soft">{details}</span>{below}</li>'
+
+
+def _plots(drawn: Sequence[Section]) -> Iterable[str]:
+    number = 0
+    for section in drawn:
+        yield f'<h2 id="{_slug(section.heading)}">{escape(section.heading)}</h2>'
+        yield f'<p class="soft">{escape(section.remark)}</p><div class="plots">'
+        for panel in section.panels[:MOST_PANELS]:
+            yield (
+                f'<div class="card plot"><h3>{escape(panel.title)}</h3><small>{escape(panel.remark)}</small>'
+                f'<div class="canvas" data-panel="{number}"></div></div>'
+            )
+            number += 1
+        yield "</div>"
+        if (more := len(section.panels) - MOST_PANELS) > 0:
+            yield f'<p class="soft">{more} more are not drawn; record fewer outputs (--outputs) to see them.</p>'
+
+
+def _tables(run: Run, values: Mapping[str, float]) -> str:
+    starts = [v for v in run.ports.outputs if v.start is not None]
+    parts = ['<h2 id="values">Values</h2>', '<div class="card">']
+    for what, variables, opened in (
+        ("Parameters", run.ports.parameters, True),
+        ("Start values", starts, True),
+        ("Inputs at the start", run.ports.inputs, False),
+    ):
+        rows = "".join(_row(variable, values) for variable in variables)
+        head = "<tr><th>name</th><th>value</th><th>unit</th><th></th></tr>"
+        parts.append(
+            f"<details{' open' if opened else ''}><summary>{what}</summary>"
+            f'<div class="scroll"><table>{head}{rows}</table></div></details>'
+        )
+    return "\n".join([*parts, "</div>"])
+
+
+def _row(variable: Variable, values: Mapping[str, float]) -> str:
+    given = variable.start or (0.0,) * variable.size
+    changed = any(name in values for name in variable.scalar_names)
+    shown = [values.get(name, old) for name, old in zip(variable.scalar_names, given, strict=True)]
+    text = ", ".join(f"{value:.9g}" for value in shown)
+    badge = ' <span class="set">set</span>' if changed else ""
+    unit = ", ".join(dict.fromkeys(variable.units))
+    return (
+        f'<tr><td><code>{escape(variable.name)}</code></td><td class="value">{text}{badge}</td>'
+        f'<td>{escape(unit)}</td><td class="soft">{escape(variable.description)}</td></tr>'
+    )
+
+
+def _slug(heading: str) -> str:
+    return heading.lower().translate(SLUGS)
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"

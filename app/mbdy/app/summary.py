@@ -1,0 +1,97 @@
+"""A run in a few numbers: how it ended, and how far momentum and energy went from their start."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.blocks import Run
+from mbdy.engine import Variable
+
+Array = NDArray[np.float64]
+
+TOTALS = ("system.angular_momentum", "system.momentum", "system.energy", "system.work_residual")
+"""Outputs that a summary and a report read besides those a person asks for."""
+
+DISPLAY = {
+    ("rad", "deg"): 180.0 / math.pi,
+    ("rad/s", "deg/s"): 180.0 / math.pi,
+    ("rad/s", "rpm"): 30.0 / math.pi,
+}
+"""Factors from a unit to the one that a person would rather read."""
+
+
+def displayed(variable: Variable, k: int = 0) -> tuple[str, float]:
+    """The unit in which a person would rather read element ``k`` of ``variable``, and the factor to it."""
+    unit, wished = variable.units[k], variable.display_units[k]
+    factor = DISPLAY.get((unit, wished)) if wished else None
+    return (unit, 1.0) if factor is None or wished is None else (wished, factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How far a total went from its start: ``change`` (n) in ``unit``, whose size at the start was ``start``."""
+
+    name: str
+    unit: str
+    start: float
+    change: Array
+
+    @property
+    def worst(self) -> float:
+        """Largest size of the change."""
+        return float(np.abs(self.change).max())
+
+    @property
+    def relative(self) -> float | None:
+        """Largest change relative to the start; None where it started at zero."""
+        return self.worst / self.start if self.start > 0.0 else None
+
+
+def drift(run: Run, name: str) -> Drift:
+    """The drift of the total ``name``: of a vector the size of its change, of a number its change with sign."""
+    values = run[name]
+    unit = run.ports.by_name[name].unit
+    with np.errstate(all="ignore"):  # a run that blew up may hold numbers whose squares do not exist
+        if values.ndim == 1:
+            return Drift(name, unit, abs(float(values[0])), values - values[0])
+        return Drift(name, unit, float(np.linalg.norm(values[0])), np.linalg.norm(values - values[0], axis=1))
+
+
+def recorded(run: Run) -> list[Variable]:
+    """Outputs that ``run`` holds whole."""
+    names = set(run.names)
+    return [variable for variable in run.ports.outputs if names.issuperset(variable.scalar_names)]
+
+
+def rates(run: Run) -> Iterator[tuple[str, str, list[float]]]:
+    """Angular velocities, joint rates and wheel speeds at the end: name, unit, values for a person's eye."""
+    for variable in recorded(run):
+        if variable.port in ("omega", "joint_rates") or variable.name.endswith(".speed"):
+            last = run[variable.name][-1]
+            unit, factor = displayed(variable)
+            yield variable.name, unit, (np.atleast_1d(last) * factor).tolist()
+
+
+def facts(run: Run) -> dict[str, Any]:
+    """The summary for a machine, in SI."""
+    present = set(run.names)
+    found: dict[str, Any] = {
+        "rows": len(run),
+        "end": float(run.time[-1]),
+        "complete": run.complete,
+        "final": {name: float(value) for name, value in zip(run.names, run.values[-1], strict=True)},
+        "drift": {},
+    }
+    for name in TOTALS[:3]:
+        if present.intersection(run.ports.by_name[name].scalar_names):
+            change = drift(run, name)
+            found["drift"][name] = {"unit": change.unit, "worst": change.worst, "relative": change.relative}
+    if TOTALS[3] in present:
+        found["work_residual"] = {"unit": "W", "worst": float(np.abs(run[TOTALS[3]]).max())}
+    return found

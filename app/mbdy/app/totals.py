@@ -1,0 +1,55 @@
+"""Mass, mass centre and inertia of a whole system as it stands at an instant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.blocks import Outputs
+from mbdy.engine import Model
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """``mass`` [kg], ``centre`` [m] from the origin of ``axes`` and ``inertia`` (3, 3) [kg.m2] about it, in the axes of
+    the body ``axes`` (``"inertial"`` where no single body floats)."""
+
+    mass: float
+    centre: Array
+    inertia: Array
+    axes: str
+
+    @property
+    def principal(self) -> Array:
+        """Principal moments of inertia (3) [kg.m2], least first."""
+        return np.asarray(np.linalg.eigvalsh(self.inertia), dtype=np.float64)
+
+
+def totals(model: Model, y: Outputs) -> Totals:
+    """Totals of ``model``, with the masses of its file, in the positions ``y``."""
+    turn = {body.name: rotation(np.asarray(y[f"{body.name}.attitude"])) for body in model.bodies}
+    centres = np.array([np.asarray(y[f"{b.name}.position"]) + turn[b.name] @ np.array(b.com) for b in model.bodies])
+    masses = np.array([body.mass for body in model.bodies])
+    mass = float(masses.sum())
+    centre = masses @ centres / mass if mass else np.zeros(3)
+    inertia = np.zeros((3, 3))
+    for body, arm in zip(model.bodies, centres - centre, strict=True):
+        own = turn[body.name] @ np.array(body.inertia) @ turn[body.name].T
+        inertia += own + body.mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+    roots = [body for body in model.bodies if body.joint.to == "inertial"]
+    if len(roots) > 1 or not roots[0].joint.floating:
+        return Totals(mass, centre, inertia, "inertial")
+    base = roots[0].name
+    C = turn[base]
+    return Totals(mass, C.T @ (centre - np.asarray(y[f"{base}.position"])), C.T @ inertia @ C, base)
+
+
+def rotation(quaternion: Array) -> Array:
+    """The matrix (3, 3) of a unit quaternion w, x, y, z: body components to inertial ones."""
+    w, v = quaternion[0], quaternion[1:]
+    cross = np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
+    return np.eye(3) + 2 * w * cross + 2 * cross @ cross

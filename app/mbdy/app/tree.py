@@ -1,0 +1,60 @@
+"""The tree of a model's bodies, said the same way in the terminal and in reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mbdy.engine import Body, Model
+from mbdy.engine.topology import ROOT, tree
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One body: its ``name``, what its joint is, the rest worth knowing, and the bodies that hang on it."""
+
+    name: str
+    joint: str
+    details: tuple[str, ...]
+    below: tuple[Branch, ...]
+
+
+def branches(model: Model) -> tuple[Branch, ...]:
+    """The bodies that are joined to the inertial frame, each with all that hangs on it."""
+    shape = tree(model)
+    made: dict[int, Branch] = {}
+    for place in shape.inward:
+        body = model.bodies[place]
+        below = tuple(made[child] for child in shape.children[place])
+        made[place] = Branch(body.name, joint_words(body), details(body), below)
+    return tuple(made[place] for place in range(len(model.bodies)) if shape.parent[place] == ROOT)
+
+
+def joint_words(body: Body) -> str:
+    """``"revolute"``, ``"general, 2 translations, 1 rotation, switchable"``."""
+    joint = body.joint
+    words = [joint.kind]
+    if joint.kind == "general":
+        words += [_counted(joint.n_translations, "translation")] if joint.n_translations else []
+        words += ["spherical"] if joint.spherical else []
+        words += [_counted(joint.n_rotations, "rotation")] if joint.rotations else []
+    words += [motion for motion in ("prescribed", "switchable") if motion in joint.motion]
+    return ", ".join(words)
+
+
+def details(body: Body) -> tuple[str, ...]:
+    """Mass, wheels and nodes of a body in words."""
+    said = [f"{body.mass:g} kg"]
+    if body.wheels:
+        said.append(f"{'wheel' if len(body.wheels) == 1 else 'wheels'} {', '.join(body.wheels)}")
+    if body.nodes:
+        said.append(f"{'node' if len(body.nodes) == 1 else 'nodes'} {', '.join(body.nodes)}")
+    return tuple(said)
+
+
+def degrees_of_freedom(model: Model) -> int:
+    """Degrees of freedom of all joints, prescribed ones among them; wheels not."""
+    return sum(body.joint.n_u for body in model.bodies)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" + ("" if count == 1 else "s")

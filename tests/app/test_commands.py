@@ -1,0 +1,238 @@
+"""Every command: its help, its exit statuses, what it says to machines, and odd terminals."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from bad_models import BAD_MODELS, WARNED_MODELS, bus
+from mbdy.app.check import check
+from mbdy.app.common import version
+from mbdy.app.main import EXAMPLES
+from mbdy.app.simulate import Integrator
+from mbdy.engine import load
+from mbdy.engine.core.binding import INTEGRATORS
+
+COMMANDS = [command.__name__ for command in EXAMPLES]
+START_UP = 3.0
+"""[s] After which a process has begun to simulate."""
+LONGEST = 120
+"""[s] A command that takes longer hangs."""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_options_and_an_example(command: str, mbdy):
+    said = mbdy(command, "--help")
+    assert said.status == 0
+    assert f"Example: mbdy {command}" in " ".join(said.out.split())
+    assert "--json" in said.out
+    assert mbdy(command, "-h").out == said.out
+
+
+def test_the_program_alone_shows_its_commands(mbdy):
+    said = mbdy()
+    assert all(command in said.out + said.err for command in COMMANDS)
+    assert mbdy("--help").status == 0
+    assert mbdy("--version").out == f"mbdy {version()}\n"
+
+
+def test_integrators_are_those_of_the_core():
+    assert [one.value for one in Integrator] == list(INTEGRATORS)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("nonsense",), ("check",), ("simulate", "x.toml", "--nonsense"), ("simulate", "x.toml", "--integrator", "euler")],
+)
+def test_a_wrong_command_line_is_bad_input(words, mbdy):
+    assert mbdy(*words).status == 2
+
+
+def test_nothing_heavy_is_imported_to_start(environment):
+    heavy = ("casadi", "numpy", "plotly", "fmpy", "pint", "pydantic")
+    code = f"import sys, mbdy.app.main; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_new_writes_a_model_that_checks_and_names_itself(tmp_path: Path, monkeypatch, mbdy):
+    monkeypatch.chdir(tmp_path)
+    said = mbdy("new", "mysat")
+    assert (said.status, said.out) == (0, "wrote mysat.toml\n")
+    assert load("mysat.toml").name == "mysat"
+    checked = mbdy("check", "mysat.toml")
+    assert (checked.status, checked.err) == (0, "")
+    assert mbdy("new", "deep/er/sat.toml", "--json").json == {"ok": True, "file": str(Path("deep/er/sat.toml"))}
+    assert load("deep/er/sat.toml").name == "sat"
+
+
+def test_new_keeps_what_is_there(tmp_path: Path, monkeypatch, mbdy):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text("precious")
+    said = mbdy("new", "mine")
+    assert said.status == 2
+    assert "--force" in said.err
+    assert Path("mine.toml").read_text() == "precious"
+    assert mbdy("new", "mine", "--force").status == 0
+    assert load("mine.toml").bodies
+    assert mbdy("new", tmp_path).status == 2
+
+
+@pytest.mark.parametrize("name", ['quo"ted', "back\\slash", "näme", "new\nline"])
+def test_new_takes_odd_names(name: str, tmp_path: Path, mbdy):
+    try:
+        said = mbdy("new", tmp_path / name)
+    except OSError:
+        pytest.skip("no such file name on this system")
+    assert said.status == 0
+    assert load(tmp_path / f"{name}.toml").name == name
+
+
+def test_check_shows_the_tree_and_the_totals(satellite: Path, mbdy):
+    said = mbdy("check", satellite)
+    assert (said.status, said.err) == (0, "")
+    for part in ("bus  free", "left  revolute", "wheels x, y, z", "136 kg", "degrees of freedom  8", "no faults"):
+        assert part in said.out
+
+
+def test_check_for_machines(satellite: Path, mbdy):
+    told = mbdy("check", satellite, "--json").json
+    assert told["ok"]
+    assert [body["name"] for body in told["bodies"]] == ["bus", "left", "right"]
+    assert told["counts"]["states"] == 13 + 2 + 2 + 3
+    assert told["totals"]["mass"] == pytest.approx(136.0)
+    assert told["totals"]["axes"] == "bus"
+    assert told["warnings"] == []
+
+
+def test_check_adds_inertias_at_the_start(tmp_path: Path, mbdy):
+    """Two point-like bodies 2 m apart on a turned bus: parallel axes, in the axes of the bus."""
+    (tmp_path / "two.toml").write_text(
+        'mbdy = 1\n[body.a]\nmass = 3\ninertia = [1, 2, 3]\njoint = { to = "inertial", kind = "free" }\n'
+        '[body.b]\nmass = 1\ninertia = [1, 1, 1]\njoint = { to = "a", kind = "fixed", at = [0, 0, 2] }\n'
+        "[initial]\na.attitude = [0.6, 0.8, 0, 0]\na.position = [7, 8, 9]\n"
+    )
+    totals = mbdy("check", tmp_path / "two.toml", "--json").json["totals"]
+    assert totals["centre_of_mass"] == pytest.approx([0, 0, 0.5])
+    assert totals["principal_moments"] == pytest.approx([4, 2 + 3, 3 + 3])
+    assert totals["inertia"][0] == pytest.approx([2 + 3, 0, 0], abs=1e-12)
+
+
+@pytest.mark.parametrize(("text", "path", "fragment"), [pytest.param(*bad[1:], id=bad[0]) for bad in BAD_MODELS])
+def test_a_bad_model_is_told_with_its_place(text: str, path: str, fragment: str, tmp_path: Path, mbdy):
+    file = tmp_path / "bad.toml"
+    file.write_text(text, encoding="utf-8")
+    said = mbdy("check", file, "--json")
+    assert said.status == 2
+    assert f"{file}: {path}" in said.err
+    assert fragment in said.err
+    told = said.json
+    assert not told["ok"]
+    assert any(f["path"] == path and fragment in f"{f['message']}; {f['remedy']}" for f in told["faults"])
+
+
+@pytest.mark.parametrize(("text", "path", "fragment"), [pytest.param(*odd[1:], id=odd[0]) for odd in WARNED_MODELS])
+def test_an_odd_model_is_taken_with_a_warning(text: str, path: str, fragment: str, tmp_path: Path, mbdy):
+    file = tmp_path / "odd.toml"
+    file.write_text(text, encoding="utf-8")
+    said = mbdy("check", file, "--json")
+    assert said.status == 0
+    assert said.err.startswith(f"warning: {file}: {path}")
+    assert len(said.json["warnings"]) == 1
+    assert fragment in said.json["warnings"][0]
+
+
+def test_all_faults_are_told_at_once(tmp_path: Path, mbdy):
+    file = tmp_path / "bad.toml"
+    file.write_text(bus("colour = 3", mass="mass = -2"), encoding="utf-8")
+    for command in ("check", "simulate", "fmu"):
+        said = mbdy(command, file)
+        assert said.status == 2
+        assert "body.bus.mass" in said.err
+        assert "body.bus.colour" in said.err
+        assert f"2 faults in {file}" in said.err
+
+
+@pytest.mark.parametrize("command", ["check", "simulate", "fmu"])
+def test_a_file_that_cannot_be_read_is_bad_input(command: str, tmp_path: Path, monkeypatch, mbdy):
+    monkeypatch.chdir(tmp_path)
+    missing = mbdy(command, "nosuch.toml")
+    assert missing.status == 2
+    assert "nosuch.toml: cannot be read" in missing.err
+    assert mbdy(command, tmp_path).status == 2
+
+
+def test_fmu_is_written(satellite: Path, mbdy):
+    said = mbdy("fmu", satellite, "-o", "made/sat.fmu", "--step", "2 ms", "--json")
+    assert said.status == 0
+    assert said.json["step"] == 0.002
+    assert "modelDescription.xml" in zipfile.ZipFile("made/sat.fmu").namelist()
+    assert mbdy("fmu", satellite).status == 0
+    assert Path("satellite.fmu").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [("-o", "sat.zip"), ("--step", "0"), ("--step", "1 kg"), ("--fmi", "1.0"), ("-o", "satellite.toml")]
+)
+def test_fmu_refuses(words, satellite: Path, mbdy):
+    before = satellite.read_text(encoding="utf-8")
+    assert mbdy("fmu", satellite, *words).status == 2
+    assert satellite.read_text(encoding="utf-8") == before
+
+
+def test_a_process_of_its_own(satellite: Path, process):
+    assert process("--version").out.startswith("mbdy ")
+    assert process("check", satellite).status == 0
+    assert process("check", "nosuch.toml").status == 2
+    missing = process("simulate", satellite, "--set", "bus.omga=1")
+    assert missing.status == 2
+    assert "bus.omega" in missing.err
+
+
+def test_a_terminal_without_unicode(satellite: Path, process):
+    satellite.write_text(satellite.read_text(encoding="utf-8").replace('"satellite"', '"spät ☃"'), encoding="utf-8")
+    checked = process("check", satellite, PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
+    assert checked.status == 0
+    assert "sp?t ?" in checked.out
+    assert "+-- left" in checked.out
+    ran = process("simulate", satellite, "--until", "0.1", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
+    assert ran.status == 0
+    assert "bus.omega" in ran.out
+
+
+def test_a_machine_without_a_compiler_is_told_so_once(satellite: Path, process):
+    said = process("simulate", satellite, "--until", "0.01", "--json", MBDY_CC="none")
+    assert said.status == 0
+    assert said.err.startswith("warning: no C compiler found")
+    assert len(said.json["warnings"]) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process there cannot be sent Ctrl-C alone")
+def test_an_interrupted_run_keeps_its_rows(satellite: Path, environment):
+    command = [sys.executable, "-m", "mbdy", "simulate", str(satellite)]
+    subprocess.run([*command, "--until", "0.1"], env=environment, check=True, capture_output=True)  # compiles
+    long = [*command, "--until", "1e6", "--every", "0.01", "-o", "run.csv"]
+    with subprocess.Popen(long, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        time.sleep(START_UP)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=LONGEST)
+    assert running.returncode == 1
+    assert "Traceback" not in err
+    assert "interrupted" in err
+    if "rows until then" in err:  # on a slow machine it may not have begun
+        assert Path("run.csv").read_text(encoding="utf-8").startswith("time,bus.omega[1]")
+        assert "ended early" in out
+
+
+def test_commands_say_faults_that_nobody_foresaw(monkeypatch, satellite: Path, mbdy):
+    """A mistake of ours is not dressed up as one of the person's."""
+    monkeypatch.setattr("mbdy.app.check.load_model", lambda path: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        mbdy("check", satellite)
+    assert check.__name__ == "check"
