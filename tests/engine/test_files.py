@@ -1,4 +1,4 @@
-"""Good model files: every spelling, units, what is left out, and the way there and back to the last bit."""
+"""Good model files: every spelling, what is left out, and the way there and back to the last bit."""
 
 from __future__ import annotations
 
@@ -12,12 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bad_models import bus, hinged, panel
-from mbdy.engine.faults import ModelError
 from mbdy.engine.files import dumps, load, loads, save
-from mbdy.engine.inertia_check import faults_of_inertia
 from mbdy.engine.model import IDENTITY, Body, Joint, Model, Node, Wheel
 from mbdy.engine.spellings import plane_axes
-from mbdy.engine.units import pint_unit, quantity
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 HALF = math.sqrt(0.5)
@@ -107,7 +104,8 @@ def test_mirrored_products_within_rounding() -> None:
     third = "[[1, 0.333333333333, 0], [0.3333333333333333, 1, 0], [0, 0, 1]]"
     inertia = loads(bus().replace("[1, 1, 1]", third)).body("bus").inertia
     assert inertia[0][1] == inertia[1][0] == pytest.approx(1 / 3)
-    loads(bus().replace("[1, 1, 1]", "[[1, 1, 0], [1, 1, 0], [0, 0, 2]]"))  # a zero moment that rounds to -1e-16
+    rounded = "[[1, 0.70710678119, 0], [0.70710678119, 0.5, 0], [0, 0, 1.5]]"  # a moment of 0 that comes out as -4e-12
+    loads(panel('kind = "fixed"', body=f"mass = 1\ninertia = {rounded}"))
 
 
 def test_axes_of_extreme_length_are_directions() -> None:
@@ -154,9 +152,8 @@ class TestKinds:
     def test_plane(self, normal: tuple[float, float, float]) -> None:
         first, second = map(np.array, plane_axes(normal))
         unit = np.array(normal) / np.linalg.norm(normal)
-        assert np.array([first, second, unit]) @ np.array([first, second, unit]).T == pytest.approx(
-            np.eye(3), abs=1e-14
-        )
+        triad = np.array([first, second, unit])
+        assert triad @ triad.T == pytest.approx(np.eye(3), abs=1e-14)
         assert np.cross(first, second) == pytest.approx(unit, abs=1e-14)
         assert first[(int(np.argmax(np.abs(unit))) + 1) % 3] > 0
 
@@ -225,69 +222,6 @@ class TestFrames:
         assert abs(np.dot(self.frame(str(rows)), (w, x, y, z))) == pytest.approx(1.0, abs=1e-14)
 
 
-class TestUnits:
-    @pytest.mark.parametrize(
-        ("text", "unit", "value"),
-        [
-            ("500 kg", "kg", 500.0),
-            ("250 g", "kg", 0.25),
-            ("2 lb", "kg", 0.90718474),
-            ("3us", "s", 3e-6),
-            ("1 ms", "s", 0.001),
-            ("-1.5e-3 m", "m", -0.0015),
-            ("90 deg", "rad", math.radians(90)),
-            ("90°", "rad", math.radians(90)),
-            ("1 turn", "rad", 2 * math.pi),
-            ("60 rpm", "rad/s", 2 * math.pi),
-            ("180 deg/s", "rad/s", math.pi),
-            ("2 deg/s²", "rad/s2", math.radians(2)),
-            ("12 kg*m^2", "kg.m2", 12.0),
-            ("12 kg.m2", "kg.m2", 12.0),
-            ("12 kg m**2", "kg.m2", 12.0),
-            ("9.81 m/s^2", "m/s2", 9.81),
-            ("9.81 m.s-2", "m/s2", 9.81),
-            ("2 N.m", "N.m", 2.0),
-            ("2 newton * meter", "N.m", 2.0),
-            ("2 Nm", "N.m", 2.0),
-            ("40 N*m/rad", "N.m/rad", 40.0),
-            ("40 N*m", "N.m/rad", 40.0),
-            ("3 N*m/(rad/s)", "N.m.s/rad", 3.0),
-            ("0.5", "1", 0.5),
-        ],
-    )
-    def test_text(self, text: str, unit: str, value: float) -> None:
-        assert quantity(text, unit) == pytest.approx(value, rel=1e-15)
-
-    def test_numbers_are_si(self) -> None:
-        assert (quantity(3, "kg"), quantity(0.1, "rad")) == (3.0, 0.1)
-        assert isinstance(quantity(3, "kg"), float)
-
-    def test_bare_text_on_a_command_line(self) -> None:
-        assert quantity("0.2", "N.m", bare=True) == 0.2
-        assert quantity("2 mN*m", "N.m", bare=True) == 0.002
-
-    @pytest.mark.parametrize(
-        ("value", "unit"),
-        [
-            ("3 deg", "kg"), ("3 deg", "1"), ("5 Hz", "rad/s"), ("1 1/s", "rad/s"), ("1", "rad"), ("3 degC", "kg"),
-            ("1 N", "N.m"), ("1 N*m*rad", "N.m/rad"), ("1 kg + 1 kg", "kg"), ("kg", "kg"), ("", "kg"), ("1,5 kg", "kg"),
-            ("1 kg)", "kg"), ("1 kg**99", "kg"), ("1 m**9**9", "m"), ("nan kg", "kg"), ("1e999 kg", "kg"), (True, "kg"),
-            (None, "kg"), ([1], "kg"), (math.nan, "kg"), (-math.inf, "kg"), (10**400, "kg"), ("1 " + "m*" * 99, "m"),
-        ],
-    )  # fmt: skip
-    def test_refused(self, value: object, unit: str) -> None:
-        with pytest.raises(ValueError, match=r"unit|must be"):
-            quantity(value, unit)
-
-    @pytest.mark.parametrize(
-        ("fmi", "pint"),
-        [("kg.m2", "kg*m**2"), ("N.m.s/rad", "N*m*s/rad"), ("rad/s2", "rad/s**2"), ("1", "dimensionless"),
-         ("", "dimensionless"), ("W/(m2.K)", "W/(m**2*K)"), ("kg·m²", "kg*m**2"), ("m.s-2", "m*s**-2")],
-    )  # fmt: skip
-    def test_spelling_of_fmi(self, fmi: str, pint: str) -> None:
-        assert pint_unit(fmi) == pint
-
-
 def number(low: float = -10.0, high: float = 10.0) -> st.SearchStrategy[float]:
     return st.floats(low, high, allow_subnormal=False)
 
@@ -299,9 +233,11 @@ triads = st.permutations([X, Y, Z]).map(tuple)
 
 
 @st.composite
-def quaternions(draw: st.DrawFn) -> tuple[float, ...]:
-    q = draw(st.tuples(*[number(-1, 1)] * 4).filter(lambda q: math.hypot(*q) > 0.1))
-    return tuple(v / math.hypot(*q) for v in q)
+def quaternions(draw: st.DrawFn) -> tuple[float, float, float, float]:
+    part = number(-1, 1)
+    w, x, y, z = draw(st.tuples(part, part, part, part).filter(lambda q: math.hypot(*q) > 0.1))
+    norm = math.hypot(w, x, y, z)
+    return (w / norm, x / norm, y / norm, z / norm)
 
 
 @st.composite
@@ -365,12 +301,11 @@ def models(draw: st.DrawFn) -> Model:
 
 
 class TestThereAndBack:
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=60, deadline=None)
     @given(models())
     def test_to_the_bit(self, model: Model) -> None:
         again = loads(dumps(model))
         assert again == model
-        assert repr(again.bodies) == repr(model.bodies).replace("-0.0", "0.0") or again.bodies == model.bodies
         assert dumps(again) == dumps(model)
 
     def test_file(self, tmp_path: Path) -> None:
@@ -383,66 +318,6 @@ class TestThereAndBack:
         body = Body(name="rig", mass=1.0, com=(0.1, 0.2, 0.3), inertia=(X, Y, Z), joint=odd)
         again = loads(dumps(Model(name="", bodies=(body,)))).body("rig").joint
         assert (again.kind, again.translations, again.rotations) == ("general", (X,), (Y, Z))
-
-
-class TestInertiaCheck:
-    """What the refusals of `bad_models` leave open: systems that look idle and are not."""
-
-    def hung(self, *bodies: str) -> str:
-        return "\n".join(["mbdy = 1", *bodies])
-
-    def test_prescribed_motion_needs_no_inertia(self) -> None:
-        loads(panel('kind = "revolute"', "axis = [1, 0, 0]", 'motion = "prescribed"', body="mass = 0"))
-        with pytest.raises(ModelError, match="no inertia"):
-            loads(panel('kind = "revolute"', "axis = [1, 0, 0]", 'motion = "switchable"', body="mass = 0"))
-
-    def test_lock_depends_on_the_start(self) -> None:
-        loads(panel('kind = "gimbal"', 'sequence = "zyz"', more="[initial]\npanel.joint.angle = [0, 0.1, 0]"))
-
-    @settings(max_examples=25, deadline=None)
-    @given(st.integers(0, 10**6))
-    def test_mass_ratios_pass(self, seed: int) -> None:
-        """Trees of masses from 1e-6 to 1e6 kg, light bodies under heavy ones and the other way round."""
-        rng = np.random.default_rng(seed)
-        bodies = [random_body(rng, "b0", Joint(to="inertial", kind="free", translations=(X, Y, Z), spherical=True))]
-        for k in range(1, 12):
-            joint = Joint(to=f"b{rng.integers(k)}", rotations=(vector(rng),), at=vector(rng), frame=turn(rng))
-            bodies.append(random_body(rng, f"b{k}", joint))
-        assert faults_of_inertia(Model(name="", bodies=tuple(bodies))) == []
-
-    @settings(max_examples=25, deadline=None)
-    @given(st.integers(0, 10**6), st.integers(0, 20))
-    def test_rounding_does_not_hide_an_idle_hinge(self, seed: int, more: int) -> None:
-        """Seven hinges of any direction with nothing but six freedoms of a body to move."""
-        rng = np.random.default_rng(seed)
-        bodies = []
-        for k in range(6):
-            to = bodies[-1].name if bodies else "inertial"
-            joint = Joint(to=to, rotations=(vector(rng),), at=vector(rng), frame=turn(rng))
-            bodies.append(Body(name=f"b{k}", mass=0.0, joint=joint))
-        for k in range(6, 7 + more):
-            joint = Joint(to=f"b{k - 1}", rotations=(vector(rng),), at=vector(rng), frame=turn(rng))
-            bodies.append(random_body(rng, f"b{k}", joint))
-        model = Model(name="", bodies=tuple(bodies))
-        assert [fault.path for fault in faults_of_inertia(model)] == ["body.b0.joint"]
-
-
-def vector(rng: np.random.Generator) -> tuple[float, float, float]:
-    x, y, z = rng.normal(size=3).tolist()
-    return (x, y, z)
-
-
-def turn(rng: np.random.Generator) -> tuple[float, float, float, float]:
-    q = rng.normal(size=4)
-    w, x, y, z = (q / np.linalg.norm(q)).tolist()
-    return (w, x, y, z)
-
-
-def random_body(rng: np.random.Generator, name: str, joint: Joint) -> Body:
-    mass = float(10 ** rng.uniform(-6, 6))
-    factor = rng.normal(size=(3, 3))
-    a, b, c = ((factor @ factor.T + np.eye(3)) * mass * 0.1).tolist()
-    return Body(name=name, mass=mass, com=vector(rng), inertia=(tuple(a), tuple(b), tuple(c)), joint=joint)
 
 
 def test_a_large_file_reads_in_about_a_second() -> None:

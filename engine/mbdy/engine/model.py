@@ -149,6 +149,14 @@ class Model:
     def __post_init__(self) -> None:
         object.__setattr__(self, "initial", MappingProxyType(dict(self.initial)))
 
+    def __getstate__(self) -> dict[str, object]:
+        """What pickle and copy keep: a read-only mapping is neither pickled nor copied as it is."""
+        return {**self.__dict__, "initial": dict(self.initial)}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
+
     @cached_property
     def index(self) -> Mapping[str, int]:
         """Place of each body in ``bodies`` by name."""
