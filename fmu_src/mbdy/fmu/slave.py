@@ -1,0 +1,416 @@
+"""The slave inside an FMU: FMI's calls on one plant of the compiled core.
+
+An FMU carries this file under a name that holds the hash of its contents, so that FMUs of different models can live
+in one process. It needs the standard library and the pythonfmu that travels with it. Beside it lie ``ports.json``
+(what each value reference means), ``binding.py`` (the core through ctypes), ``core-PLATFORM`` and ``model.toml``.
+
+Nothing here raises once an instance exists: pythonfmu turns an exception into fmi2Fatal, after which the instance
+cannot even be freed. A value that cannot be used is kept where it was set, `Slave.do_step` names it and discards
+the step, and a good value in its place lets the next step go on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import json
+import math
+import os
+import platform
+import shutil
+import sys
+import sysconfig
+import tempfile
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from pythonfmu.enums import Fmi2Status
+from pythonfmu.fmi2slave import Fmi2Slave
+
+NO_SUCH_VARIABLE = math.nan
+TIME_TOLERANCE = 1e-9
+"""How far a caller's time may be off, of the time and of the step: sums of a million steps are this exact."""
+ULPS = 4.0
+"""Rounding in the difference of two of the caller's times; a step this near to whole internal steps is made of them."""
+
+
+class Vector(Protocol):
+    """A vector of the core: ctypes' array or NumPy's."""
+
+    def __getitem__(self, place: int, /) -> float: ...
+    def __setitem__(self, place: int, value: float, /) -> None: ...
+    def __len__(self) -> int: ...
+
+
+class Contents:
+    """What an FMU carries, read once in a process: the table of ports and a source of plants."""
+
+    def __init__(self, folder: str) -> None:
+        with open(os.path.join(folder, "ports.json"), encoding="utf-8") as file:
+            self.ports: dict[str, Any] = json.load(file)
+        scalars: list[dict[str, Any]] = self.ports["scalars"]
+        rows = {vector: [row for row in scalars if row["vector"] == vector] for vector in ("u", "p", "y")}
+        states = sorted((row for row in rows["y"] if row["start_at"] is not None), key=lambda row: row["start_at"])
+        self.names = [row["name"] for row in scalars]
+        self.inputs, self.parameters = len(rows["u"]), len(rows["p"])
+        self.outputs_at = self.inputs + self.parameters
+        self.starts = {self.outputs_at + row["place"]: row["start_at"] for row in states}
+        self.start_names = [row["name"] for row in states]
+        self.values = {
+            vector: [row["start"] for row in some]
+            for vector, some in (("u", rows["u"]), ("p", rows["p"]), ("s", states))
+        }
+        self.limits = [
+            (row["place"], row["minimum"], row["maximum"])
+            for row in rows["p"]
+            if row["minimum"] is not None or row["maximum"] is not None
+        ]
+        self.binding = _module(f"{__name__}_binding", os.path.join(folder, "binding.py"))
+        self._library, missing = self._load(folder)
+        self._installed: Any = None if self._library else self._from_installed_mbdy(folder, missing)
+
+    def core(self) -> Any:
+        """A new plant, its vectors all zero."""
+        return self.binding.Core(self._library) if self._library else self._installed.core()
+
+    def _load(self, folder: str) -> tuple[Any, str]:
+        """The compiled core for this platform, or None and why there is none."""
+        name = core_name()
+        path = os.path.join(folder, name)
+        if not os.path.exists(path):
+            return None, f"this FMU carries no compiled core for this platform ({name})"
+        try:
+            return _loaded(self.binding, path), ""
+        except OSError as error:
+            return None, f"the compiled core {name} does not load here ({error})"
+
+    def _from_installed_mbdy(self, folder: str, missing: str) -> Any:
+        try:
+            from mbdy.engine import compiled, loads
+        except ImportError as error:
+            raise RuntimeError(
+                f"{missing} and mbdy is not installed in this Python ({sys.executable}): `pip install mbdy`, or "
+                "export the FMU on a machine of this platform"
+            ) from error
+        with open(os.path.join(folder, "model.toml"), encoding="utf-8") as file:
+            text = file.read()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is odd about the model was told at its export
+            model = loads(text)
+        made = compiled(model)
+        table = made.equations.ports
+        if [*table.input_names, *table.parameter_names, *table.output_names] != self.names:
+            raise RuntimeError(
+                f"{missing} and the installed mbdy makes other variables of this model than mbdy "
+                f"{self.ports['version']}, which made the FMU: `pip install mbdy=={self.ports['version']}`"
+            )
+        return made
+
+
+def core_name(system: str | None = None, machine: str | None = None) -> str:
+    """File name of the compiled core for a platform (this one by default), such as ``core-linux-x86_64.so``."""
+    system = system or ("linux" if sys.platform.startswith("linux") else sys.platform)
+    machine = (machine or platform.machine()).lower()
+    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
+    if system == "win32" and sysconfig.get_platform() == "win32":  # 32-bit Python on 64-bit Windows
+        machine = "x86"
+    suffix = {"win32": ".dll", "darwin": ".dylib"}.get(system, ".so")
+    return f"core-{system}-{machine}{suffix}"
+
+
+def _loaded(binding: Any, path: str) -> Any:
+    """The library at ``path``, loaded from a copy: the client may delete or overwrite its own at any time."""
+    folder = tempfile.mkdtemp(prefix="mbdy-core-")
+    try:
+        return binding.load(shutil.copy(path, folder))
+    except OSError:  # a temporary folder from which nothing may be run
+        return binding.load(path)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)  # on Windows the loaded copy stays
+
+
+def _module(name: str, path: str) -> Any:
+    """The module in the file ``path``, under ``name`` and once in a process."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} is no Python module")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        sys.modules[name] = module
+    return sys.modules[name]
+
+
+_contents: dict[str, Contents] = {}
+
+
+def contents(resources: str) -> Contents:
+    """What the FMU unpacked in ``resources`` carries; later calls need its files no more."""
+    if __name__ not in _contents:
+        here = os.path.dirname(os.path.abspath(__file__))
+        folder = next((f for f in (resources, here) if os.path.exists(os.path.join(f, "ports.json"))), None)
+        if folder is None:
+            raise RuntimeError(f"ports.json is neither in {resources!r} nor in {here!r}: unpack the whole FMU")
+        _contents[__name__] = Contents(folder)
+    return _contents[__name__]
+
+
+class Slave(Fmi2Slave):
+    """One instance. Value references count the scalars of ``ports.json``: inputs, parameters, then outputs."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.modelName = type(self).__module__
+        if "visible" not in given:  # the builder, which only asks for the name
+            return
+        _balance_references()
+        _forget_path(given["resources"])
+        try:
+            self.contents = contents(given["resources"])
+        except Exception as error:  # many clients show no message of a failed instantiation
+            print(f"{type(self).__module__}: {error}", file=sys.stderr)
+            raise
+        self.core = self.contents.core()
+        self._u, self._p, self._y = self.core.u, self.core.p, self.core.y
+        self._outputs_at = self.contents.outputs_at
+        self.binding = self.contents.binding
+        self.h: float = self.contents.ports["step"]
+        self.integrator: int = self.binding.INTEGRATORS[self.contents.ports["integrator"]]
+        self.time: float | None = None
+        self.stop: float | None = None
+        self.started = False
+        self.refusal = ""
+        self._stale_constants = self._stale_start = self._stale_outputs = True
+        for vector, values in self.contents.values.items():
+            _write(getattr(self.core, vector), values)
+
+    # Life cycle
+
+    def setup_experiment(
+        self, start_time: float, stop_time: float | None = None, tolerance: float | None = None
+    ) -> None:
+        """Times of the run; the step is fixed, so a tolerance changes nothing."""
+        self.time, self.stop = start_time, stop_time
+
+    def exit_initialization_mode(self) -> None:
+        """From here on start values are settled; a fault in them is said now and again by every step."""
+        if fault := self._start():
+            self.log(fault, Fmi2Status.error)
+
+    def do_step(self, current_time: float, step_size: float) -> bool:
+        """One communication step with inputs held; False (fmi2Discard) and a message leaves the state as it was."""
+        fault = self._wrong_time(current_time, step_size)
+        if not fault and (self._stale_constants or not self.started or self.refusal):
+            fault = self._start()
+        if not fault:
+            status = self.core.step(self._whole(current_time, step_size), self.h, self.integrator, 0)
+            if status == self.binding.OK:
+                self.time = current_time + step_size
+                self._stale_outputs = False
+                return True
+            fault = self._explained(status, step_size)
+        self.log(f"step from {current_time!r} s discarded, the state is as it was: {fault}", Fmi2Status.discard)
+        return False
+
+    # Values
+
+    def get_real(self, vrs: Sequence[int]) -> list[float]:
+        if self._stale_outputs:
+            self._refresh()
+        y, at = self._y, self._outputs_at
+        try:
+            return [y[vr - at] if vr >= at else self._set_value(vr) for vr in vrs]
+        except IndexError:
+            self.log(f"no such value reference in {vrs}: they end at {at + len(y) - 1}", Fmi2Status.error)
+            return [NO_SUCH_VARIABLE] * len(vrs)
+
+    def get_boolean(self, vrs: Sequence[int]) -> list[bool]:
+        return [value == 1.0 for value in self.get_real(vrs)]
+
+    def set_real(self, vrs: Sequence[int], values: Sequence[float]) -> None:
+        inputs = self.contents.inputs
+        self._stale_outputs = True
+        for vr, value in zip(vrs, values, strict=True):
+            if 0 <= vr < inputs:
+                self._u[vr] = value
+            elif inputs <= vr < self._outputs_at:
+                self._p[vr - inputs] = value
+                self._stale_constants = True
+            else:
+                self._set_start(vr, value)
+
+    def set_boolean(self, vrs: Sequence[int], values: Sequence[bool]) -> None:
+        self.set_real(vrs, [1.0 if value else 0.0 for value in values])
+
+    def _set_value(self, vr: int) -> float:
+        """An input or a parameter as it was set."""
+        inputs = self.contents.inputs
+        return self._u[vr] if vr < inputs else self._p[vr - inputs]
+
+    def _set_start(self, vr: int, value: float) -> None:
+        names = self.contents.names
+        if not 0 <= vr < len(names):
+            self.log(f"there is no value reference {vr}: they end at {len(names) - 1}", Fmi2Status.error)
+        elif vr not in self.contents.starts:
+            self.log(f"'{names[vr]}' is an output and cannot be set to {value!r}", Fmi2Status.error)
+        elif self.started:
+            self.log(
+                f"'{names[vr]}' not set to {value!r}: a state can be set only until initialization mode ends; "
+                "reset the FMU first, or set a saved FMU state",
+                Fmi2Status.error,
+            )
+        else:
+            self.core.s[self.contents.starts[vr]] = value
+            self._stale_start = True
+
+    # Keeping constants, state and outputs in step with what was set
+
+    def _settle(self) -> str:
+        """Makes the constants, and the state as long as it has not started, follow what was set.
+
+        What forbids it, or nothing.
+        """
+        if self.refusal:
+            return self.refusal
+        if self._stale_constants:
+            if fault := self._new_constants():
+                return fault
+            self._stale_constants = False
+            self._stale_start = not self.started
+        if self._stale_start:
+            status = self.core.start()
+            if status != self.binding.OK:
+                return self._explained(status)
+            self._stale_start = False
+        return ""
+
+    def _start(self) -> str:
+        """Settles for good: start values cannot be set from here on."""
+        fault = self._settle()
+        self.started = self.started or not fault
+        return fault
+
+    def _refresh(self) -> None:
+        """Outputs of the current state and inputs; the last good ones where a value set forbids new ones."""
+        if not self._settle() and all(map(math.isfinite, self._u)):
+            self.core.outputs()
+            self._stale_outputs = False
+
+    def _new_constants(self) -> str:
+        p, names, first = self._p, self.contents.names, self.contents.inputs
+        for place, minimum, maximum in self.contents.limits:
+            if minimum is not None and p[place] < minimum:
+                return f"parameter '{names[first + place]}' is {p[place]!r}: set it to at least {minimum!r}"
+            if maximum is not None and p[place] > maximum:
+                return f"parameter '{names[first + place]}' is {p[place]!r}: set it to at most {maximum!r}"
+        status = self.core.prepare()
+        return "" if status == self.binding.OK else self._explained(status)
+
+    def _explained(self, status: int, step_size: float = math.nan) -> str:
+        """The core's status in words, with the variable that it points at."""
+        binding, contents, place = self.binding, self.contents, self.core.fault
+        if status == binding.BAD_INPUT:
+            return f"input '{contents.names[place]}' is {self._u[place]!r}: set a finite number"
+        if status == binding.BAD_PARAMETER and place < contents.parameters:
+            name = contents.names[contents.inputs + place]
+            return f"parameter '{name}' is {self._p[place]!r}: set a finite number"
+        if status == binding.BAD_PARAMETER:
+            return f"the parameters make no finite constants: {self._changed_parameters()}"
+        if status == binding.BAD_START:
+            return self._bad_start()
+        if status == binding.FAILED:
+            return (
+                f"state '{contents.ports['states'][place]}' left the finite numbers within {step_size!r} s: look at "
+                f"inputs and parameters, or export with a smaller step than {self.h!r} s"
+            )
+        return f"the step size is {step_size!r} s, more than 1e9 internal steps of {self.h!r} s"
+
+    def _changed_parameters(self) -> str:
+        start, first = self.contents.values["p"], self.contents.inputs
+        changed = [
+            f"'{self.contents.names[first + i]}' = {value!r}" for i, value in enumerate(self._p) if value != start[i]
+        ]
+        said = ", ".join(changed[:6]) + (", ..." if len(changed) > 6 else "")
+        return f"an axis or a quaternion of length zero? Changed from the file: {said or 'none'}"
+
+    def _bad_start(self) -> str:
+        s, names = self.core.s, self.contents.start_names
+        for place, value in enumerate(s):
+            if not math.isfinite(value):
+                return f"start value '{names[place]}' is {value!r}: set a finite number"
+        for at in self.contents.ports["quaternions"]:
+            if not any(s[at + i] for i in range(4)):
+                return f"start value '{names[at][:-3]}' is a quaternion of zeros: set at least one of its four elements"
+        return "no finite state follows from the start values and parameters: look at masses and inertias of zero"
+
+    # Time
+
+    def _wrong_time(self, current_time: float, step_size: float) -> str:
+        if not 0.0 < step_size < math.inf:
+            return f"the step size is {step_size!r} s: it must be positive and finite"
+        if not math.isfinite(current_time):
+            return f"the time is {current_time!r} s: it must be finite"
+        slack = TIME_TOLERANCE * (max(1.0, abs(current_time)) + step_size)
+        if self.time is not None and abs(current_time - self.time) > slack:
+            way = "backwards" if current_time < self.time else "ahead"
+            return f"the time goes {way} from {self.time!r} s: step from there, or set a saved FMU state or reset"
+        if self.stop is not None and current_time + step_size > self.stop + slack:
+            return f"the step of {step_size!r} s goes past the stop time {self.stop!r} s of the experiment"
+        return ""
+
+    def _whole(self, current_time: float, step_size: float) -> float:
+        """The step's length without the rounding of the caller's clock, where it is of whole internal steps."""
+        whole = round(step_size / self.h) * self.h
+        return (
+            whole if whole and abs(whole - step_size) <= ULPS * math.ulp(abs(current_time) + step_size) else step_size
+        )
+
+    # State of the FMU: everything that the next step and the next reading depend on
+
+    def _get_fmu_state(self) -> dict[str, Any]:
+        vectors = {vector: list(map(float, getattr(self.core, vector))) for vector in ("s", "x", "u", "p", "y")}
+        stale = [self._stale_constants, self._stale_start, self._stale_outputs]
+        return {
+            "of": type(self).__module__, "time": self.time, "stop": self.stop, "started": self.started,
+            "stale": stale, **vectors,
+        }  # fmt: skip
+
+    def _set_fmu_state(self, state: Mapping[str, Any]) -> None:
+        mine = type(self).__module__
+        if state.get("of") != mine:
+            self.refusal = (
+                f"a state of {state.get('of', 'something else')!r} was set, this is {mine!r}: set one of its own"
+            )
+            self.log(self.refusal, Fmi2Status.error)
+            return
+        for vector in ("s", "x", "u", "p", "y"):
+            _write(getattr(self.core, vector), state[vector])
+        self.time, self.stop, self.started, self.refusal = state["time"], state["stop"], state["started"], ""
+        self.core.prepare()  # a bad parameter stays stale
+        self._stale_constants, self._stale_start, self._stale_outputs = state["stale"]
+
+    @staticmethod
+    def _fmu_state_from_bytes(state: bytes) -> dict[str, Any]:
+        try:
+            found = json.loads(state)
+        except ValueError:
+            found = None
+        return found if isinstance(found, dict) else {}
+
+
+def _balance_references() -> None:
+    """Gives back the reference to this module's names that pythonfmu 0.7 drops, without owning it, at each instance."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(globals()))
+
+
+def _forget_path(resources: str) -> None:
+    """Takes back the place on Python's path that pythonfmu gave to ``resources``: all is imported by now."""
+    if resources in sys.path:
+        sys.path.remove(resources)
+    sys.path_importer_cache.pop(resources, None)
+
+
+def _write(vector: Vector, values: Sequence[float]) -> None:
+    for place, value in enumerate(values):
+        vector[place] = value

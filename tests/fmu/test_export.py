@@ -1,0 +1,240 @@
+"""What an FMU file carries, how it is written, and where it runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import zipfile
+from pathlib import Path
+
+import fmpy
+import numpy as np
+import pytest
+
+from fmu.client import Direct, satellite
+from mbdy.engine import NoCompilerNote, loads, ports
+from mbdy.engine.compiled import compiler
+from mbdy.fmu import ExportError, export_fmu, front
+from mbdy.fmu.slave import core_name
+
+VIRTUAL_TOLERANCE = 1e-12
+"""Between the compiled core and CasADi's virtual machine: the same arithmetic, other rounding in libm."""
+
+
+@pytest.fixture
+def without_compiler(monkeypatch):
+    monkeypatch.setenv("MBDY_CC", "none")
+    compiler.cache_clear()
+    yield
+    compiler.cache_clear()
+
+
+def test_contents(fmu, model):
+    with zipfile.ZipFile(fmu) as opened:
+        names = opened.namelist()
+        slave = opened.read("resources/slavemodule.txt").decode()
+        table = json.loads(opened.read("resources/ports.json"))
+        toml = opened.read("resources/model.toml").decode()
+    assert names[0] == "modelDescription.xml"
+    assert {f"resources/{n}" for n in (core_name(), "binding.py", f"{slave}.py")} <= set(names)
+    assert {"documentation/index.html", f"binaries/linux64/{slave}.so", f"binaries/win64/{slave}.dll"} <= set(names)
+    assert slave.startswith("mbdy_two_panel_satellite_")
+    assert ports(loads(toml)) == ports(model)
+    assert [row["name"] for row in table["scalars"] if row["vector"] == "p"] == list(ports(model).parameter_names)
+
+
+def test_the_name_follows_all_that_the_fmu_does(tmp_path, fmu):
+    def guid(file: Path) -> str:
+        return fmpy.read_model_description(file).guid
+
+    variants = [
+        export_fmu(satellite(), tmp_path / "same.fmu"),
+        export_fmu(satellite(), tmp_path / "step.fmu", step=2e-3),
+        export_fmu(satellite(), tmp_path / "integrator.fmu", integrator="euler-cromer"),
+        export_fmu(satellite(mass=12.5), tmp_path / "mass.fmu"),
+    ]
+    guids = [guid(file) for file in (fmu, *variants)]
+    assert guids[0] == guids[1]
+    assert len(set(guids)) == 4
+
+
+def test_equal_exports_are_equal_files(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    first, second = (export_fmu(satellite(), tmp_path / name).read_bytes() for name in ("a.fmu", "b.fmu"))
+    assert first == second
+    assert fmpy.read_model_description(tmp_path / "a.fmu").generationDateAndTime == "2023-11-14T22:13:20Z"
+
+
+def test_python_is_left_as_it_was(tmp_path):
+    path, modules = list(sys.path), set(sys.modules)
+    export_fmu(satellite("fresh"), tmp_path / "fresh.fmu")
+    assert sys.path == path
+    assert not [name for name in set(sys.modules) - modules if name.startswith("mbdy_")]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"kind": "native"}, "kind='native': this version makes FMUs of kind 'python'"),
+        ({"fmi": "3.0"}, "fmi='3.0': this version makes FMI '2.0'"),
+        ({"integrator": "rk5"}, "integrator='rk5': must be one of 'rk4'"),
+        ({"step": 0.0}, "step=0.0: must be > 0 s"),
+        ({"step": "1 kg"}, "step='1 kg'"),
+        ({"step": float("nan")}, "step=nan"),
+    ],
+)
+def test_options_that_cannot_be(tmp_path, options, words):
+    with pytest.raises(ExportError) as caught:
+        export_fmu(satellite(), tmp_path / "s.fmu", **options)
+    assert words in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_places_that_cannot_be(tmp_path):
+    (tmp_path / "folder.fmu").mkdir()
+    (tmp_path / "file").write_text("")
+    for place, words in (
+        ("satellite.zip", "ends in .fmu, e.g."), ("folder.fmu", "is a folder"), ("file/s.fmu", "is no folder"),
+    ):  # fmt: skip
+        with pytest.raises(ExportError, match=words):
+            export_fmu(satellite(), tmp_path / place)
+
+
+def test_folders_are_made_and_progress_is_told(tmp_path):
+    told = []
+    made = export_fmu(satellite(), tmp_path / "a" / "b" / "s.fmu", progress=lambda stage, done: told.append(done))
+    assert made == tmp_path / "a" / "b" / "s.fmu"
+    assert told == sorted(told)
+    assert (told[0], told[-1]) == (0.0, 1.0)
+
+
+def test_an_export_that_fails_leaves_the_file_before(tmp_path, monkeypatch):
+    file = export_fmu(satellite(), tmp_path / "s.fmu")
+    before = file.read_bytes()
+
+    def broken(*_):
+        raise RuntimeError("no description")
+
+    monkeypatch.setattr("mbdy.fmu.export.completed", broken)
+    with pytest.raises(RuntimeError, match="no description"):
+        export_fmu(satellite(mass=1.0), file)
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
+
+
+RUN = """
+    import sys
+    sys.path[:0] = {path!r}
+    if {blocked!r}:
+        sys.modules["mbdy"] = None
+    import fmpy
+    result = fmpy.simulate_fmu({fmu!r}, stop_time=0.05, output_interval=1e-3, output=["panel.joint.angle"],
+                               start_values={{"panel.mass": 20.0}})
+    print("casadi" in sys.modules, repr(float(result["panel.joint.angle"][-1])))
+"""
+
+
+def run_elsewhere(fmu: Path, *, blocked: bool) -> subprocess.CompletedProcess[str]:
+    """A run of ``fmu`` in a Python of its own: with FMPy, and with mbdy or without."""
+    site = str(Path(fmpy.__file__).parents[1])
+    path = [site] if blocked else [site, *(p for p in sys.path if Path(p, "mbdy").is_dir())]
+    code = textwrap.dedent(RUN.format(path=path, blocked=blocked, fmu=str(fmu)))
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def final_angle(model) -> float:
+    direct = Direct(model)
+    direct["panel.mass"] = 20.0
+    direct.restart()
+    for _ in range(50):
+        direct.step()
+    return direct.outputs()[direct.ports.by_name["panel.joint.angle"].offset]
+
+
+def test_a_host_without_mbdy(fmu, model):
+    done = run_elsewhere(fmu, blocked=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[:2] == ["False", repr(float(final_angle(model)))]
+
+
+def without_core(fmu: Path, target: Path) -> Path:
+    """A copy of ``fmu`` as if it had been exported on another platform."""
+    with zipfile.ZipFile(fmu) as opened, zipfile.ZipFile(target, "w") as copy:
+        for name in opened.namelist():
+            if name != f"resources/{core_name()}":
+                copy.writestr(name, opened.read(name))
+    return target
+
+
+def test_another_platform_falls_back_on_an_installed_mbdy(fmu, tmp_path, model):
+    done = run_elsewhere(without_core(fmu, tmp_path / "elsewhere.fmu"), blocked=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[:2] == ["True", repr(float(final_angle(model)))]
+
+
+def test_another_platform_without_mbdy_says_what_to_install(fmu, tmp_path):
+    done = run_elsewhere(without_core(fmu, tmp_path / "elsewhere.fmu"), blocked=True)
+    assert done.returncode == 1
+    assert "pip install mbdy" in done.stdout + done.stderr
+    assert core_name() in done.stdout + done.stderr
+
+
+def test_a_core_that_does_not_load(fmu, tmp_path):
+    broken = tmp_path / "broken.fmu"
+    without_core(fmu, broken)
+    with zipfile.ZipFile(broken, "a") as opened:
+        opened.writestr(f"resources/{core_name()}", b"no library")
+    done = run_elsewhere(broken, blocked=True)
+    assert done.returncode == 1
+    assert "does not load here" in done.stdout + done.stderr
+
+
+def test_without_a_compiler(without_compiler, tmp_path, opened):
+    model = satellite("made without a compiler")
+    with pytest.warns(NoCompilerNote, match="carries no compiled core and runs only where mbdy is installed"):
+        fmu = export_fmu(model, tmp_path / "virtual.fmu")
+    with zipfile.ZipFile(fmu) as packed:
+        assert not [name for name in packed.namelist() if name.startswith("resources/core-")]
+    with pytest.warns(NoCompilerNote):
+        client = opened(fmu)
+    client.initialize()
+    compiler.cache_clear()
+    os.environ.pop("MBDY_CC")
+    direct = Direct(model)
+    for _ in range(5):
+        client["panel.joint.torque"] = direct["panel.joint.torque"] = 0.3
+        client.step()
+        direct.step()
+    np.testing.assert_allclose(client.outputs(), direct.outputs(), rtol=VIRTUAL_TOLERANCE, atol=VIRTUAL_TOLERANCE)
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "name"),
+    [
+        ("win32", "AMD64", "core-win32-x86_64.dll"), ("darwin", "arm64", "core-darwin-aarch64.dylib"),
+        ("linux", "aarch64", "core-linux-aarch64.so"),
+    ],
+)  # fmt: skip
+def test_names_of_cores(system, machine, name):
+    assert core_name(system, machine) == name
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C compiler")
+def test_our_c_compiles_without_a_warning(tmp_path):
+    flags = ["-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror"]
+    command = [
+        *compiler().command,
+        *front.FLAGS,
+        *flags,
+        "-o",
+        str(tmp_path / "front.so"),
+        '-DBEHIND_HASH="0"',
+        str(front.SOURCE),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
