@@ -259,6 +259,14 @@ class Plant:
             raise VariableError(f"{what}: values of shape {like.shape} are needed, got {array.shape}")
         return array
 
+    def _impossible(self, constant: int) -> VariableError:
+        owners = self.compiled.equations.constants.items()
+        body = next(name for name, at in owners if at.start <= constant < at.stop)
+        return VariableError(
+            f"parameters of body {body!r}: no body can have them; its mass and the principal moments of its inertia "
+            "(less its wheels' spin inertia) must not be negative, axes and quaternions must not be zero"
+        )
+
     def _error(self, status: int, H: float = math.nan) -> Exception:
         place = self._core.fault
         if status == BAD_INPUT:
@@ -268,7 +276,7 @@ class Plant:
             if place < len(self.parameter_names):
                 name = self.parameter_names[place]
                 return VariableError(f"parameter {name!r}: must be finite, got {self._p[place]}")
-            return VariableError("parameters: a joint's axis or frame, or a wheel's axis, is zero; give a direction")
+            return self._impossible(place - len(self.parameter_names))
         if status == BAD_START:
             name = self.ports.start_names[place]
             what = "a quaternion must not be zero" if ".attitude" in name else f"must be finite, got {self._s[place]}"

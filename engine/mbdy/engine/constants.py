@@ -6,6 +6,7 @@ evaluation. `Layout` says where each body's share lies, for parameters (``p``) a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import casadi as ca
@@ -14,6 +15,10 @@ from casadi import SX
 from mbdy.engine import spatial
 from mbdy.engine.joints import Shape, shape
 from mbdy.engine.model import Body, Model
+
+
+ROUNDING = 1e-9
+"""Relative size of a negative principal minor that is taken for rounding, as the reader of files does."""
 
 
 @dataclass(frozen=True)
@@ -94,14 +99,14 @@ def parameter_names(body: Body) -> list[str]:
 
 
 def prepare_body(kind: Structure) -> ca.Function:
-    """Kernel: one body's parameters to its constants."""
+    """Kernel: one body's parameters to its constants; not finite where no body can have such parameters."""
     fields = parameter_fields(kind)
     vector = SX.sym("p", fields.size)
     p = fields.split(vector)
     form = kind.form
     mass, com = p["mass"], p["com"]
     moment = mass * com
-    about_origin = spatial.symmetric(p["inertia"], 3) + mass * (ca.dot(com, com) * SX.eye(3) - com @ com.T)
+    about_com = spatial.symmetric(p["inertia"], 3)
     if kind.floating:
         R0, at, frame = SX.eye(3), SX(3, 1), SX([1, 0, 0, 0])
         axes = [SX.eye(3)[:, i] for i in range(3)]
@@ -112,9 +117,10 @@ def prepare_body(kind: Structure) -> ca.Function:
     spins = [p["wheels"][4 * i] for i in range(kind.wheels)]
     spin_axes = [_unit(p["wheels"][4 * i + 1 : 4 * i + 4]) for i in range(kind.wheels)]
     for J, a in zip(spins, spin_axes, strict=True):
-        about_origin -= J * a @ a.T
+        about_com -= J * a @ a.T
+    about_origin = about_com + mass * (ca.dot(com, com) * SX.eye(3) - com @ com.T)
     made = {
-        "mass": mass, "moment": moment, "inertia": spatial.upper(about_origin), "com": com,
+        "mass": ca.if_else(_possible(mass, spins, about_com), mass, math.nan), "moment": moment, "inertia": spatial.upper(about_origin), "com": com,
         "R0": ca.vec(ca.densify(R0)), "at": at, "axes": ca.vertcat(*axes), "frame": frame,
         "stiffness": SX(0, 1) if kind.floating else p["stiffness"],
         "damping": SX(0, 1) if kind.floating else p["damping"],
@@ -125,6 +131,24 @@ def prepare_body(kind: Structure) -> ca.Function:
         if size:
             pieces.append(ca.densify(made[name]))
     return ca.Function("prepare_body", [vector], [ca.vertcat(*pieces)])
+
+
+def _possible(mass: SX, spins: list[SX], inertia: SX) -> SX:
+    """Whether mass and spin inertias are not negative, and neither is the inertia left without its wheels.
+
+    A symmetric matrix has no negative eigenvalue if and only if no principal minor is negative.
+    """
+    size = ca.fabs(inertia[0, 0]) + ca.fabs(inertia[1, 1]) + ca.fabs(inertia[2, 2])
+    minors = [(inertia[i, i], size) for i in range(3)]
+    pairs = ((0, 1), (0, 2), (1, 2))
+    minors += [(inertia[i, i] * inertia[j, j] - inertia[i, j] ** 2, size**2) for i, j in pairs]
+    minors += [(ca.det(inertia), size**3)]
+    possible = mass >= 0
+    for spin in spins:
+        possible = ca.logic_and(possible, spin > 0)
+    for minor, scale in minors:
+        possible = ca.logic_and(possible, minor >= -ROUNDING * scale)
+    return possible
 
 
 def _unit(axis: SX) -> SX:

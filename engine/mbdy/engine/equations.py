@@ -43,6 +43,8 @@ class Equations:
     n_q: int
     speeds: Mapping[str, int]
     """Where each body's speeds begin in ``x``."""
+    constants: Mapping[str, slice]
+    """Where each body's constants lie in ``k``."""
 
     @property
     def functions(self) -> tuple[ca.Function, ...]:
@@ -110,6 +112,7 @@ class _Assembly:
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,
             speeds={b.name: at.start for b, at in zip(self.model.bodies, self.layout.speeds, strict=True)},
+            constants={b.name: at for b, at in zip(self.model.bodies, self.layout.constants, strict=True)},
         )
 
     def prepare(self, p: MX) -> MX:

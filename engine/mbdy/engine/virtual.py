@@ -48,9 +48,9 @@ class VirtualCore:
         if (status := self._finite(self.p, BAD_PARAMETER)) != OK:
             return status
         self._prepare(self.p, out=k)
-        if not np.isfinite(k).all():
-            self.fault = len(self.p)
-            return BAD_PARAMETER
+        if (status := self._finite(k, BAD_PARAMETER)) != OK:
+            self.fault += len(self.p)
+            return status
         self._k[:] = k
         return OK
 

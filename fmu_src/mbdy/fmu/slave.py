@@ -316,7 +316,7 @@ class Slave(Fmi2Slave):
             name = contents.names[contents.inputs + place]
             return f"parameter '{name}' is {self._p[place]!r}: set a finite number"
         if status == binding.BAD_PARAMETER:
-            return f"the parameters make no finite constants: {self._changed_parameters()}"
+            return f"no body can have such parameters: {self._changed_parameters()}"
         if status == binding.BAD_START:
             return self._bad_start()
         if status == binding.FAILED:
@@ -332,7 +332,10 @@ class Slave(Fmi2Slave):
             f"'{self.contents.names[first + i]}' = {value!r}" for i, value in enumerate(self._p) if value != start[i]
         ]
         said = ", ".join(changed[:6]) + (", ..." if len(changed) > 6 else "")
-        return f"an axis or a quaternion of length zero? Changed from the file: {said or 'none'}"
+        return (
+            "a negative mass or principal moment (less the wheels' spin inertia), or an axis or quaternion of length "
+            f"zero? Changed from the file: {said or 'none'}"
+        )
 
     def _bad_start(self) -> str:
         s, names = self.core.s, self.contents.start_names

@@ -121,7 +121,8 @@ int mbdy_prepare(mbdy_core *core) {
     core->arg[0] = core->vector[MBDY_P];
     core->res[0] = core->k_new;
     mbdy_model_prepare(core->arg, core->res, core->iw, core->w, 0);
-    if (not_finite(core->k_new, MBDY_NK) >= 0) return faulty(core, MBDY_NP, MBDY_BAD_PARAMETER);
+    bad = not_finite(core->k_new, MBDY_NK);
+    if (bad >= 0) return faulty(core, MBDY_NP + bad, MBDY_BAD_PARAMETER);
     memcpy(core->k, core->k_new, sizeof(double) * MBDY_NK);
     return faulty(core, -1, MBDY_OK);
 }

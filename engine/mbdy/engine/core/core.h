@@ -18,8 +18,9 @@
 enum mbdy_status {
     MBDY_OK = 0,
     MBDY_BAD_INPUT = 1,     /* an input is not finite; mbdy_fault says which */
-    MBDY_BAD_PARAMETER = 2, /* a parameter is not finite (mbdy_fault says which) or makes no finite constants
-                               (mbdy_fault is their number); the constants are as before */
+    MBDY_BAD_PARAMETER = 2, /* a parameter is not finite (mbdy_fault says which), or a body cannot have such
+                               parameters (mbdy_fault less MBDY_NP is the place of a constant of that body); the
+                               constants are as before */
     MBDY_BAD_START = 3,     /* a start value is not finite or a quaternion is zero; mbdy_fault says which */
     MBDY_FAILED = 4,        /* the state left the finite numbers; mbdy_fault says which; the old one is back */
     MBDY_BAD_STEP = 5       /* the communication or internal step is not positive and finite, or too many */
