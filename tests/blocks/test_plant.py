@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import math
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from mbdy.blocks import Plant, StateError, StepError, VariableError
-from mbdy.engine import Body, Joint, Model, Wheel
+from mbdy.engine import Body, Joint, Model, ModelError, Wheel
 from systems import chain, diagonal, floating
 
 
@@ -317,3 +319,100 @@ def test_locking_a_moving_joint_is_a_latch_that_keeps_momentum():
         np.testing.assert_allclose(y["system.angular_momentum"], momentum, atol=1e-12)
         plant["rotor.joint.locked"] = False
         assert plant.step(0.001)["rotor.joint.rate"] == pytest.approx(-7.0 * 0.4 * (1 / 3 + 1 / 2) * 0.001, rel=1e-3)
+
+
+def test_only_switchable_degrees_of_freedom_have_switches():
+    """Indices count all degrees of freedom; a joint of mixed motions latches and follows each on its own."""
+    axis = (0.0, 0.0, 1.0)
+    joint = Joint(to="inertial", kind="cylindrical", translations=(axis,), rotations=(axis,),
+                  motion=("prescribed", "switchable"))  # fmt: skip
+    arm = Body(name="arm", mass=2.0, com=(0.1, 0.0, 0.0), inertia=diagonal(1.0, 1.0, 3.0), joint=joint)
+    for virtual in (False, True):
+        plant = Plant(Model(name="screw", bodies=(arm,)), virtual=virtual)
+        assert [n for n in plant.input_names if ".locked" in n] == ["arm.joint.locked[2]"]
+        with pytest.raises(KeyError, match=r"arm\.joint\.locked\[1\]"):
+            plant["arm.joint.locked[1]"] = 1
+        plant["arm.joint.velocity"] = 1.0
+        plant["arm.joint.rate"] = 1.0
+        plant["arm.joint.acceleration"] = [1.0, 0.0]
+        plant["arm.joint.locked[2]"] = 1
+        for _ in range(10):
+            y = plant.step(0.1)
+        assert y["arm.joint.displacement"] == pytest.approx(1.5, abs=1e-13)
+        assert y["arm.joint.rate"] == 0.0
+
+
+def test_places_of_a_run_are_checked(plant):
+    for places in ([2**31 - 1], [-1], [len(plant.output_names)]):
+        with pytest.raises(VariableError, match="places of outputs"):
+            plant.run(3, 0.01, pick=places)
+
+
+def test_odd_arguments_are_told(plant):
+    with pytest.raises(VariableError, match="time: must be a number"):
+        plant.outputs(plant.state)
+    with pytest.raises(StepError, match=r"number of seconds, got '0\.01'"):
+        plant.step("0.01")
+    for value in (None, 10**400, [1.0, None, 2.0]):
+        with pytest.raises(VariableError, match=r"bus\.torque"):
+            plant["bus.torque"] = value
+    for values in (plant.state + 0j, ["1"] * 16, np.ma.masked_array(plant.state)):
+        with pytest.raises(VariableError, match="real numbers"):
+            plant.derivatives(0.0, values)
+    plant.inputs.values[0] = math.nan
+    with pytest.raises(VariableError, match=r"panel\.joint\.torque"):
+        plant.outputs()
+    assert Plant(satellite(), step=np.float32(0.5)).internal_step == 0.5
+
+
+def test_a_huge_quaternion_is_scaled():
+    for virtual in (False, True):
+        plant = Plant(satellite(), virtual=virtual)
+        plant["bus.attitude"] = [0.0, 1e200, 0.0, -1e200]
+        np.testing.assert_allclose(plant["bus.attitude"], [0.0, 0.5**0.5, 0.0, -(0.5**0.5)], atol=1e-15)
+
+
+def test_a_system_without_mass_has_finite_totals():
+    hinge = Joint(to="inertial", kind="revolute", rotations=((0.0, 0.0, 1.0),))
+    plant = Plant(Model(name="idle", bodies=(Body(name="a", mass=0.0, inertia=diagonal(1, 1, 1), joint=hinge),)))
+    assert np.isfinite(plant.step(0.1).values).all()
+
+
+def test_a_model_made_in_python_keeps_the_rules_of_files():
+    good = chain(1)
+    wrong = {
+        "hangs on itself": replace(good.bodies[1], joint=replace(good.bodies[1].joint, to="link1")),
+        "unknown motion": replace(good.bodies[1], joint=replace(good.bodies[1].joint, motion=("locked",))),
+        "symmetric": replace(good.bodies[1], inertia=((1.0, 0.3, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))),
+        "no joint of kind": replace(good.bodies[1], joint=Joint(to="bus", kind="revolute")),
+        "inertial only": replace(good.bodies[1], joint=replace(floating(), to="bus")),
+    }
+    for message, body in wrong.items():
+        with pytest.raises(ModelError, match=message):
+            Plant(replace(good, bodies=(good.bodies[0], body), initial={}))
+    with pytest.raises(ModelError, match=r"initial\.bus\.omegaa"):
+        Plant(replace(good, initial={"bus.omegaa": (1.0, 0.0, 0.0)}))
+
+
+def test_copies_and_pickles_are_plants_of_their_own(plant):
+    plant["panel.joint.torque"] = 1.0
+    plant.step(0.01)
+    others = [copy.copy(plant), copy.deepcopy(plant), pickle.loads(pickle.dumps(plant))]
+    expected = plant.step(0.01).values
+    for other in others:
+        assert other.time == 0.01
+        np.testing.assert_array_equal(other.step(0.01).values, expected)
+    assert repr(plant) == "<Plant 'satellite', 16 states, at 0.02 s>"
+
+
+def test_a_snapshot_keeps_to_its_sort_of_inputs(plant):
+    with pytest.raises(VariableError, match="held inputs, this has linear"):
+        Plant(satellite(), interpolation="linear").restore(plant.save())
+
+
+def test_a_fault_in_rows_is_told_of_its_time(plant):
+    table = np.zeros((11, len(plant.input_names)))
+    table[5:, 0] = 1e308
+    rows, fault = plant.run(10, 0.1, inputs=table, pick=[0])
+    assert len(rows) == 5
+    assert "between 0.5 s and 0.6 s" in str(fault)

@@ -10,14 +10,15 @@ import pytest
 
 from mbdy.blocks import Plant, SimulationError, StepError, VariableError, simulate
 from mbdy.engine import Body, Joint, Model
+from mbdy.engine.model import Motion
 from systems import chain, diagonal
 
 INERTIA = 2.0
 
 
-def hinge() -> Model:
+def hinge(motion: Motion = "free") -> Model:
     """One body on a hinge to inertial: angle'' = torque / 2."""
-    joint = Joint(to="inertial", kind="revolute", rotations=((0.0, 0.0, 1.0),))
+    joint = Joint(to="inertial", kind="revolute", rotations=((0.0, 0.0, 1.0),), motion=(motion,))
     return Model(name="hinge", bodies=(Body(name="arm", mass=1.0, inertia=diagonal(1.0, 1.0, INERTIA), joint=joint),))
 
 
@@ -184,3 +185,54 @@ def test_progress_is_told():
     simulate(chain(1), until=5.0, every=0.001, progress=seen.append, outputs=["bus.omega"])
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
+
+
+@pytest.mark.parametrize("every", [1.0, 0.5, 0.3, 0.1])
+def test_records_do_not_change_the_run(every):
+    """What is asked for is the same whatever is recorded: constant inputs, tables, locks, controllers."""
+    constant = Plant(hinge(), interpolation="linear")
+    constant["arm.joint.torque"] = 2.0
+    assert simulate(constant, until=1.0, every=every)["arm.joint.rate"][-1] == pytest.approx(1.0, abs=1e-12)
+    held = {"time": [0.0, 0.5], "arm.joint.torque": [0.0, 2.0]}
+    assert simulate(hinge(), until=1.0, every=every, inputs=held)["arm.joint.rate"][-1] == pytest.approx(0.5, abs=1e-12)
+    locks = {"time": [0.0, 0.4, 0.5, 1.5], "arm.joint.torque": [2.0] * 4, "arm.joint.locked": [0, 0, 1, 1]}
+    for linear in (False, True):
+        run = simulate(hinge("switchable"), until=1.05, every=every, inputs=locks, linear=linear)
+        assert run["arm.joint.angle"][-1] == pytest.approx(0.125, abs=1e-12)
+
+
+def test_a_held_table_is_no_line():
+    table = {"time": [0.0, 0.5], "arm.joint.torque": [0.0, 2.0]}
+    with pytest.raises(ValueError, match='held inputs need a plant made with interpolation="held"'):
+        simulate(Plant(hinge(), interpolation="linear"), until=1.0, inputs=table)
+
+
+def test_a_table_and_a_controller_do_not_set_one_input():
+    table = {"time": [0.0], "arm.joint.torque": [2.0]}
+    with pytest.raises(SimulationError, match=r"'arm\.joint\.torque', which the table of inputs gives too"):
+        simulate(hinge(), until=1.0, inputs=table, controller=lambda t, y: {"arm.joint.torque": 0.0})
+
+
+def test_switches_are_zero_or_one():
+    with pytest.raises(VariableError, match="0 or 1"):
+        simulate(hinge("switchable"), until=1.0, inputs={"time": [0.0], "arm.joint.locked": [0.5]})
+    for virtual in (False, True):
+        plant = Plant(hinge("switchable"), virtual=virtual)
+        plant.inputs.switches.values[:] = (0.0, 0.5)
+        with pytest.raises(VariableError, match=r"arm\.joint\.locked.*0 or 1, got 0\.5"):
+            plant.step(0.1)
+
+
+def test_vectors_of_a_table_keep_their_columns():
+    table = {"time": [0, 1], "arm.force": np.zeros((2, 2)), "arm.torque": [[0] * 4] * 2}
+    with pytest.raises(VariableError, match=r"'arm\.force' needs 2 rows of 3 values, got shape \(2, 2\)"):
+        simulate(hinge(), until=1.0, inputs=table)
+
+
+def test_very_short_runs_keep_their_rows():
+    assert len(simulate(hinge(), until=1e-9, every=1e-10, step=1e-10)) == 11
+    assert len(simulate(hinge(), until=1e-8, every=1e-9)) == 11
+    with pytest.raises(StepError, match="more than 1e"):
+        simulate(hinge(), until=1.0, every=1e-12)
+    with pytest.raises(StepError, match="number of seconds"):
+        simulate(hinge(), until="1 s")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from mbdy.blocks import Plant
-from mbdy.engine import CompilerError, NoCompilerNote, compiled
+from mbdy.engine import CompilerError, NoCacheNote, NoCompilerNote, compiled
 from systems import chain, star
 
 TWO_MACHINES = 1e-12
@@ -75,7 +75,26 @@ def test_a_build_is_kept_by_its_content(tmp_path, monkeypatch):
     assert compiled(chain(1)).library == first
     assert first.stat().st_mtime_ns == made
     assert compiled(star(3)).library != first
-    assert sorted(p.suffix for p in first.parent.iterdir()) == [first.suffix] * 2
+    assert sorted(p.suffix for p in first.parent.iterdir()) == sorted([first.suffix, ".sha256"] * 2)
+
+
+@pytest.mark.parametrize("damage", [b"", b"no library", None])
+def test_a_damaged_library_is_built_again(tmp_path, monkeypatch, damage):
+    monkeypatch.setenv("MBDY_CACHE", str(tmp_path))
+    library = compiled(chain(1)).library
+    whole = library.read_bytes()
+    library.write_bytes(whole[:20000] if damage is None else damage)
+    assert compiled(chain(1)).library == library
+    assert library.stat().st_size == len(whole)
+    Plant(chain(1)).step(0.01)
+
+
+def test_a_cache_that_cannot_be_is_said(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("MBDY_CACHE", str(tmp_path / "file" / "cores"))
+    with pytest.warns(NoCacheNote, match="MBDY_CACHE"):
+        plant = Plant(chain(1))
+    plant.step(0.01)
 
 
 @pytest.fixture
@@ -93,6 +112,18 @@ def test_without_a_compiler_the_steps_run_with_a_note(without_compiler):
         plant = Plant(chain(1))
     assert plant.compiled.library is None
     plant.step(0.01)
+
+
+def test_a_compiler_that_is_none_is_named(monkeypatch):
+    module = sys.modules["mbdy.engine.compiled"]
+    monkeypatch.setenv("MBDY_CC", "/nowhere/cc")
+    module.compiler.cache_clear()
+    try:
+        with pytest.raises(CompilerError, match="MBDY_CC=/nowhere/cc"):
+            Plant(chain(1))
+    finally:
+        monkeypatch.undo()
+        module.compiler.cache_clear()
 
 
 def test_a_failing_compiler_is_named(tmp_path, monkeypatch):

@@ -365,8 +365,9 @@ def _commanded(model: Model, states: _States) -> tuple[np.ndarray, np.ndarray]:
             prescribed = motion == "prescribed"
             locked = False
             if motion == "switchable":
-                locked = bool(states.input(f"{stem}.locked")[k])
-                prescribed = bool(states.input(f"{stem}.prescribed")[k])
+                place = [j for j, how in enumerate(body.joint.motion) if how == "switchable"].index(k)
+                locked = bool(states.input(f"{stem}.locked")[place])
+                prescribed = bool(states.input(f"{stem}.prescribed")[place])
             known.append(prescribed or locked)
             value.append(states.input(f"{stem}.acceleration")[k] if prescribed and not locked else 0.0)
     return np.array(known, bool), np.array(value)

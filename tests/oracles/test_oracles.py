@@ -143,7 +143,8 @@ def test_loads_are_what_joints_can_carry(seed: int):
         for k, motion in enumerate(joint.motion):
             held = motion == "prescribed"
             if motion == "switchable":
-                held = u[place(model, f"{stem}.prescribed")][k] or u[place(model, f"{stem}.locked")][k]
+                own = [j for j, how in enumerate(joint.motion) if how == "switchable"].index(k)
+                held = u[place(model, f"{stem}.prescribed")][own] or u[place(model, f"{stem}.locked")][own]
             if not held:
                 close(reaction[k], 0.0, ROUND_OFF, scale)
         if joint.floating and all(motion == "free" for motion in joint.motion):

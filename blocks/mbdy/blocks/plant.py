@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.errors import StateError, StepError, VariableError
+from mbdy.blocks.grids import positive
 from mbdy.blocks.typed import Inputs, OutputLayout, Outputs, inputs
-from mbdy.engine import Compiled, Model, Ports, Variable, compiled, load
+from mbdy.engine import Compiled, Model, Ports, Variable, compiled, keep_rules, load
 from mbdy.engine.core.binding import BAD_INPUT, BAD_PARAMETER, BAD_START, BAD_STEP, FAILED, INTEGRATORS, OK
+from mbdy.engine.formulations import ORDER_N
 from mbdy.engine.units import quantity
 
 Array = NDArray[np.float64]
@@ -29,6 +31,7 @@ class Snapshot:
     time: float
     lost: float
     begun: bool
+    interpolation: str
     variables: tuple[str, ...]
     vectors: tuple[Array, ...]
 
@@ -43,10 +46,13 @@ class Plant:
     ``interpolation`` ``"held"``: inputs stay over a communication step; ``"linear"``: they go on a line from their
                      values at its begin to the values set now, which are those of its end (`jump` for a jump).
     ``virtual``      run in CasADi's virtual machine though a compiler exists.
+    ``formulation``  whose equations are stepped: ``"order-n"``, or ``"kane"``, ``"jpl"`` or ``"huston"``, independent
+                     ones in NumPy for second opinions, much slower. Outputs and latches are always Order-N's.
 
     Inputs, parameters and start values are set by name, ``plant["panel.joint.torque"] = 0.2`` (SI, or a text with
     unit), inputs also through ``plant.inputs`` (views, no copies). ``step`` returns `Outputs`.
-    Raises ValueError for a bad step or integrator, `ModelError` for a bad file.
+    Raises ValueError for a bad step, integrator or formulation, or one that does not cover the model; `ModelError` for
+    a bad file.
     """
 
     def __init__(
@@ -57,12 +63,15 @@ class Plant:
         integrator: str = "rk4",
         interpolation: Interpolation = "held",
         virtual: bool = False,
+        formulation: str = ORDER_N,
     ) -> None:
         self.model = model if isinstance(model, Model) else load(model)
+        keep_rules(self.model)
         self.internal_step = _seconds(step, "step")
         self.integrator = _chosen(integrator, INTEGRATORS, "integrator")
         self.interpolation = _chosen(interpolation, ("held", "linear"), "interpolation")
-        self.compiled: Compiled = compiled(self.model, virtual=virtual)
+        self.formulation = formulation
+        self.compiled: Compiled = compiled(self.model, virtual=virtual, formulation=formulation)
         self.ports: Ports = self.compiled.equations.ports
         core = self._core = self.compiled.core()
         self._s, self._x, self._u, self._u_end, self._p, self._y = map(
@@ -122,6 +131,14 @@ class Plant:
         values = self._vector(variable)[variable.offset + part.start : variable.offset + part.stop]
         return float(values[0]) if part.stop - part.start == 1 else values.copy()
 
+    def __repr__(self) -> str:
+        return f"<Plant {self.model.name!r}, {len(self._x)} states, at {self._time} s>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copies and pickles are plants of their own, at the same instant."""
+        made = (self.model, self.internal_step, self.integrator, self.interpolation, self.compiled.library is None)
+        return _restored, (*made, self.formulation, self.save())
+
     def __setitem__(self, name: str, value: float | str | bool | Sequence[float | str] | Array) -> None:
         """Set an input, a parameter, or (before the first step) a start value; see `VariableError`."""
         variable, part = self.ports.find(name)
@@ -141,7 +158,10 @@ class Plant:
         """
         if self._stale:
             self._refresh()
-        status = self._core.step(H, self.internal_step, self._integrator_code, self._linear)
+        try:
+            status = self._core.step(H, self.internal_step, self._integrator_code, self._linear)
+        except (TypeError, ctypes.ArgumentError):
+            raise StepError(f"communication step: must be a number of seconds, got {H!r}") from None
         if status != OK:
             raise self._error(status, H)
         self._begun = True
@@ -159,6 +179,8 @@ class Plant:
         """
         self._refresh()
         places = np.ascontiguousarray(pick, dtype=np.intc)
+        if places.size and not (places.min() >= 0 and places.max() < len(self._y)):
+            raise VariableError(f"pick: places of outputs go from 0 to {len(self._y) - 1}, got {list(places)}")
         out = np.empty((rows, places.size))
         table = None
         if inputs is not None:
@@ -167,11 +189,10 @@ class Plant:
             rows, H, self.internal_step, self._integrator_code, self._linear,
             None if table is None else table.ctypes.data, places.ctypes.data, places.size, out.ctypes.data,
         )  # fmt: skip
-        fault = None if status == OK else self._error(status, H)
         if done:
             self._begun = True
             self._advance(done * H)
-        return out[:done], fault
+        return out[:done], None if status == OK else self._error(status, H)
 
     def jump(self) -> None:
         """With linear inputs: let them take the values set now at this instant, without a line to them."""
@@ -188,11 +209,17 @@ class Plant:
         return dx
 
     def outputs(self, t: float | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None) -> Outputs:
-        """Outputs at any states ``x`` and inputs ``u`` (those of now where None). Changes nothing."""
+        """Outputs at time ``t`` [s], states ``x`` and inputs ``u`` (those of now where None). Changes nothing."""
+        if t is not None and not isinstance(t, int | float | np.number):
+            raise VariableError(
+                f"time: must be a number of seconds, got {type(t).__name__}; states and inputs follow it"
+            )
         self._refresh()
         y = np.empty(len(self._y))
         states = self._x if x is None else self._checked(x, self._x, "states")
         given = self._given(u)
+        if not np.isfinite(given).all():
+            raise self._bad_input(int(np.flatnonzero(~np.isfinite(given))[0]), given)
         self._core.outputs(states.ctypes.data, given.ctypes.data, y.ctypes.data)
         return Outputs(self._layout, self._time if t is None else t, y)
 
@@ -200,12 +227,16 @@ class Plant:
         """Everything the plant is now, to come back to with `restore`."""
         self._refresh()
         vectors = tuple(v.copy() for v in (self._s, self._x, self._u, self._u_end, self._p))
-        return Snapshot(self._time, self._lost, self._begun, self._signature, vectors)
+        return Snapshot(self._time, self._lost, self._begun, self.interpolation, self._signature, vectors)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Back to a saved instant; the same steps give the same bits again."""
         if snapshot.variables != self._signature:
             raise VariableError("the snapshot is of a system with other variables; restore it in a plant of its model")
+        if snapshot.interpolation != self.interpolation:
+            raise VariableError(
+                f"the snapshot is of a plant with {snapshot.interpolation} inputs, this has {self.interpolation} ones"
+            )
         self._time, self._lost, self._begun = snapshot.time, snapshot.lost, snapshot.begun
         s, x, u, u_end, p = snapshot.vectors
         self._s[:], self._u[:], self._u_end[:], self._p[:] = s, u, u_end, p
@@ -254,10 +285,18 @@ class Plant:
 
     @staticmethod
     def _checked(values: ArrayLike, like: Array, what: str) -> Array:
-        array = np.ascontiguousarray(values, dtype=np.float64)
+        given = np.asarray(values)
+        if given.dtype.kind not in "fiub" or isinstance(values, np.ma.MaskedArray):
+            raise VariableError(f"{what}: real numbers are needed, got {given.dtype}")
+        array = np.ascontiguousarray(given, dtype=np.float64)
         if array.shape != like.shape:
             raise VariableError(f"{what}: values of shape {like.shape} are needed, got {array.shape}")
         return array
+
+    def _bad_input(self, place: int, given: Array) -> VariableError:
+        name, value = self.input_names[place], given[place]
+        wanted = "0 or 1" if math.isfinite(value) else "finite"
+        return VariableError(f"input {name!r}: must be {wanted}, got {value}; nothing was changed")
 
     def _impossible(self, constant: int) -> VariableError:
         owners = self.compiled.equations.constants.items()
@@ -270,8 +309,7 @@ class Plant:
     def _error(self, status: int, H: float = math.nan) -> Exception:
         place = self._core.fault
         if status == BAD_INPUT:
-            value = self._u_end[place] if math.isfinite(self._u[place]) else self._u[place]
-            return VariableError(f"input {self.input_names[place]!r}: must be finite, got {value}; nothing was changed")
+            return self._bad_input(place, self.inputs.values)
         if status == BAD_PARAMETER:
             if place < len(self.parameter_names):
                 name = self.parameter_names[place]
@@ -291,22 +329,39 @@ class Plant:
         )
 
 
+def _restored(
+    model: Model, step: float, integrator: str, interpolation: Interpolation, virtual: bool, formulation: str,
+    snapshot: Snapshot,
+) -> Plant:  # fmt: skip
+    plant = Plant(
+        model, step=step, integrator=integrator, interpolation=interpolation, virtual=virtual, formulation=formulation
+    )
+    plant.restore(snapshot)
+    return plant
+
+
 def _array(vector: ctypes.Array[ctypes.c_double] | Array) -> Array:
     """A NumPy view of a core's vector, which keeps the core's memory alive."""
     return vector if isinstance(vector, np.ndarray) else np.ctypeslib.as_array(vector)
 
 
 def _seconds(value: float | str, what: str) -> float:
-    seconds = quantity(value, "s")
-    if not seconds > 0:
-        raise StepError(f"{what}: must be > 0 s, got {value!r}")
-    return seconds
+    return positive(what, quantity(value, "s") if isinstance(value, str) else value)
 
 
 def _chosen(value: str, known, what: str) -> str:
     if value not in known:
         raise ValueError(f"{what}: {value!r} is unknown; choose one of {', '.join(known)}")
     return value
+
+
+def _number(name: str, element: object, unit: str) -> float:
+    """One element in SI, from a number or a text with unit."""
+    try:
+        return quantity(element, unit) if isinstance(element, str) else float(element)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError) as fault:
+        said = fault if isinstance(fault, ValueError) else f"must be a number, got {element!r}"
+        raise VariableError(f"{name!r}: {said}; nothing was changed") from None
 
 
 def _values(name: str, variable: Variable, part: slice, value) -> list[float]:
@@ -318,7 +373,7 @@ def _values(name: str, variable: Variable, part: slice, value) -> list[float]:
         raise VariableError(f"{name!r}: {wanted} values are needed, got {len(given)}")
     found = []
     for element, unit in zip(given, variable.units[part], strict=True):
-        number = quantity(element, unit) if isinstance(element, str) else float(element)
+        number = _number(name, element, unit)
         if not math.isfinite(number):
             raise VariableError(f"{name!r}: must be finite, got {number}; nothing was changed")
         if variable.boolean and number not in (0.0, 1.0):

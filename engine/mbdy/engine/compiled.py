@@ -6,6 +6,7 @@ the environment variable ``MBDY_CACHE`` names) under the hash of its sources, fl
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import hashlib
 import os
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib.util import find_spec
@@ -26,17 +27,26 @@ import platformdirs
 
 from mbdy.engine.core import binding
 from mbdy.engine.equations import Equations, equations
+from mbdy.engine.formulations import ORDER_N, Derivatives
+from mbdy.engine.formulations import formulation as chosen
 from mbdy.engine.model import Model
 from mbdy.engine.virtual import VirtualCore
 
 CORE = Path(__file__).parent / "core"
-FLAGS = ("-std=c11", "-O2", "-fPIC", "-shared", "-ffp-contract=off", "-fvisibility=hidden", "-fno-math-errno")
+FLAGS = ("-std=c11", "-fPIC", "-shared", "-ffp-contract=off", "-fvisibility=hidden", "-fno-math-errno")
+LONG = 1_500_000
+"""Characters of generated C (some 150 bodies) from which -O1 is asked for: as fast to within a tenth, while the time
+that -O2 takes grows faster than the code (500 bodies: one minute against four)."""
 COMPILER_VARIABLE = "MBDY_CC"
 CACHE_VARIABLE = "MBDY_CACHE"
 
 
 class NoCompilerNote(UserWarning):
     """Said once where steps run in CasADi's virtual machine because no C compiler was found."""
+
+
+class NoCacheNote(UserWarning):
+    """Said once where compiled cores cannot be kept."""
 
 
 class CompilerError(Exception):
@@ -53,20 +63,25 @@ class Compiler:
 
 @cache
 def compiler() -> Compiler | None:
-    """The C compiler: ``MBDY_CC`` (``none`` for none), ``CC``, cc, gcc, clang, or ziglang; None without one."""
-    for command in _candidates():
+    """The C compiler: ``MBDY_CC`` (``none`` for none), ``CC``, cc, gcc, clang, or ziglang; None without one.
+
+    Raises `CompilerError` where ``MBDY_CC`` names none.
+    """
+    chosen = os.environ.get(COMPILER_VARIABLE, "")
+    if chosen == "none":
+        return None
+    for command in [tuple(chosen.split())] if chosen else _candidates():
         try:
             said = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60, check=True)
         except (OSError, subprocess.SubprocessError):
             continue
         return Compiler(command, said.stdout.strip())
+    if chosen:
+        raise CompilerError(f"{COMPILER_VARIABLE}={chosen}: is no C compiler that answers --version; name one, or none")
     return None
 
 
 def _candidates() -> list[tuple[str, ...]]:
-    chosen = os.environ.get(COMPILER_VARIABLE, "")
-    if chosen:
-        return [] if chosen == "none" else [tuple(chosen.split())]
     named = [os.environ.get("CC", ""), "cc", "gcc", "clang"]
     found = [tuple(name.split()) for name in named if name and shutil.which(name.split()[0])]
     if find_spec("ziglang"):
@@ -78,11 +93,13 @@ def _candidates() -> list[tuple[str, ...]]:
 class Compiled:
     """A model's equations, ready to run: `core` makes any number of independent plants.
 
-    ``library`` is the shared library's path, None where CasADi's virtual machine runs the steps.
+    ``library`` is the shared library's path, None where CasADi's virtual machine runs the steps. ``derivatives`` are
+    those of another formulation, which only the virtual machine's steps can take.
     """
 
     equations: Equations
     library: Path | None
+    derivatives: Derivatives | None = None
 
     @cached_property
     def _loaded(self) -> ctypes.CDLL:
@@ -90,14 +107,19 @@ class Compiled:
 
     def core(self) -> binding.Core | VirtualCore:
         """A new plant of this core, its vectors all zero."""
-        return VirtualCore(self.equations) if self.library is None else binding.Core(self._loaded)
+        return VirtualCore(self.equations, self.derivatives) if self.library is None else binding.Core(self._loaded)
 
 
-def compiled(model: Model, *, virtual: bool = False) -> Compiled:
+def compiled(model: Model, *, virtual: bool = False, formulation: str = ORDER_N) -> Compiled:
     """The equations of ``model`` in C, built if no earlier build is kept; ``virtual`` asks for none.
+
+    ``formulation`` other than ``"order-n"`` names a second opinion whose derivatives are stepped in their place, without
+    C; raises ValueError for an unknown one and `UncoveredError` where ``model`` is not of its domain.
 
     Warns with `NoCompilerNote` where no compiler exists; raises `CompilerError` where one fails.
     """
+    if formulation != ORDER_N:
+        return Compiled(equations(model), None, chosen(formulation).derivatives(model))
     made = equations(model)
     if virtual:
         return Compiled(made, None)
@@ -153,36 +175,69 @@ def config(made: Equations) -> str:
 
 
 def cache_folder() -> Path:
-    """Where compiled cores are kept."""
+    """Where compiled cores are kept; where that cannot be, a folder of this process that goes with it."""
     chosen = os.environ.get(CACHE_VARIABLE)
-    return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("mbdy", appauthor=False)) / "cores"
+    wanted = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("mbdy", appauthor=False)) / "cores"
+    return _usable(wanted)
+
+
+@cache
+def _usable(wanted: Path) -> Path:
+    try:
+        wanted.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=wanted):
+            return wanted
+    except OSError as fault:
+        warnings.warn(
+            f"compiled cores cannot be kept in {wanted} ({fault.strerror}): they are built anew each time; name a "
+            f"folder for them in {CACHE_VARIABLE}",
+            NoCacheNote,
+            stacklevel=2,
+        )
+    folder = Path(tempfile.mkdtemp(prefix="mbdy-cores-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _built(files: Mapping[str, str], cc: Compiler) -> Path:
     """The library of ``files``, from the cache or built into it; safe beside other processes doing the same."""
     digest = hashlib.sha256()
-    for part in (cc.version, platform.machine(), sys.platform, *FLAGS, *(t for f in sorted(files.items()) for t in f)):
+    flags = (*FLAGS, "-O1" if len(files["model.c"]) > LONG else "-O2")
+    for part in (cc.version, platform.machine(), sys.platform, *flags, *(t for f in sorted(files.items()) for t in f)):
         digest.update(part.encode())
         digest.update(b"\0")
     target = cache_folder() / f"{digest.hexdigest()[:32]}{_suffix()}"
-    if target.exists():
+    if _whole(target):
         return target
-    target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix="build-") as folder:
         for name, text in files.items():
             (Path(folder) / name).write_text(text, encoding="utf-8")
-        built = Path(folder) / f"core{_suffix()}"
-        _compile(cc, Path(folder), built)
+        built, seal = Path(folder) / f"core{_suffix()}", Path(folder) / "seal"
+        _compile(cc, flags, Path(folder), built)
+        seal.write_text(hashlib.sha256(built.read_bytes()).hexdigest(), encoding="ascii")
         built.replace(target)
+        seal.replace(_seal(target))
     return target
 
 
-def _compile(cc: Compiler, folder: Path, built: Path) -> None:
-    command = [*cc.command, *FLAGS, "-o", built.name, "model.c", "core.c", *(() if os.name == "nt" else ("-lm",))]
+def _whole(library: Path) -> bool:
+    """Whether a library is as it was built: loading part of one would end the process."""
+    try:
+        return _seal(library).read_text(encoding="ascii") == hashlib.sha256(library.read_bytes()).hexdigest()
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _seal(library: Path) -> Path:
+    return library.with_suffix(".sha256")
+
+
+def _compile(cc: Compiler, flags: Sequence[str], folder: Path, built: Path) -> None:
+    command = [*cc.command, *flags, "-o", built.name, "model.c", "core.c", *(() if os.name == "nt" else ("-lm",))]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode:
+    if done.returncode or not built.exists():
         said = "\n".join(done.stderr.strip().splitlines()[:20])
-        raise CompilerError(f"{' '.join(command)} failed with status {done.returncode}:\n{said}")
+        raise CompilerError(f"{' '.join(command)} failed with status {done.returncode} and made no library:\n{said}")
 
 
 def _suffix() -> str:

@@ -16,7 +16,6 @@ from mbdy.engine import spatial
 from mbdy.engine.joints import Shape, shape
 from mbdy.engine.model import Body, Model
 
-
 ROUNDING = 1e-9
 """Relative size of a negative principal minor that is taken for rounding, as the reader of files does."""
 
@@ -106,7 +105,8 @@ def prepare_body(kind: Structure) -> ca.Function:
     form = kind.form
     mass, com = p["mass"], p["com"]
     moment = mass * com
-    about_com = spatial.symmetric(p["inertia"], 3)
+    tensor = spatial.symmetric(p["inertia"], 3)
+    about_com = tensor
     if kind.floating:
         R0, at, frame = SX.eye(3), SX(3, 1), SX([1, 0, 0, 0])
         axes = [SX.eye(3)[:, i] for i in range(3)]
@@ -117,10 +117,11 @@ def prepare_body(kind: Structure) -> ca.Function:
     spins = [p["wheels"][4 * i] for i in range(kind.wheels)]
     spin_axes = [_unit(p["wheels"][4 * i + 1 : 4 * i + 4]) for i in range(kind.wheels)]
     for J, a in zip(spins, spin_axes, strict=True):
-        about_com -= J * a @ a.T
+        about_com = about_com - J * a @ a.T
     about_origin = about_com + mass * (ca.dot(com, com) * SX.eye(3) - com @ com.T)
     made = {
-        "mass": ca.if_else(_possible(mass, spins, about_com), mass, math.nan), "moment": moment, "inertia": spatial.upper(about_origin), "com": com,
+        "mass": ca.if_else(_possible(mass, spins, about_com, tensor), mass, math.nan),
+        "moment": moment, "inertia": spatial.upper(about_origin), "com": com,
         "R0": ca.vec(ca.densify(R0)), "at": at, "axes": ca.vertcat(*axes), "frame": frame,
         "stiffness": SX(0, 1) if kind.floating else p["stiffness"],
         "damping": SX(0, 1) if kind.floating else p["damping"],
@@ -133,12 +134,13 @@ def prepare_body(kind: Structure) -> ca.Function:
     return ca.Function("prepare_body", [vector], [ca.vertcat(*pieces)])
 
 
-def _possible(mass: SX, spins: list[SX], inertia: SX) -> SX:
-    """Whether mass and spin inertias are not negative, and neither is the inertia left without its wheels.
+def _possible(mass: SX, spins: list[SX], inertia: SX, whole: SX) -> SX:
+    """Whether mass and spin inertias are not negative, and neither is the ``inertia`` left of the ``whole`` without
+    its wheels.
 
     A symmetric matrix has no negative eigenvalue if and only if no principal minor is negative.
     """
-    size = ca.fabs(inertia[0, 0]) + ca.fabs(inertia[1, 1]) + ca.fabs(inertia[2, 2])
+    size = ca.fabs(whole[0, 0]) + ca.fabs(whole[1, 1]) + ca.fabs(whole[2, 2])
     minors = [(inertia[i, i], size) for i in range(3)]
     pairs = ((0, 1), (0, 2), (1, 2))
     minors += [(inertia[i, i] * inertia[j, j] - inertia[i, j] ** 2, size**2) for i, j in pairs]

@@ -20,7 +20,7 @@ from mbdy.engine.constants import Structure, layout, parameter_names, prepare_bo
 from mbdy.engine.kernels import Kernels
 from mbdy.engine.model import Body, Model
 from mbdy.engine.order_n import BodyInputs, BodyMotion, BodyState, System
-from mbdy.engine.ports import Ports, ports
+from mbdy.engine.ports import Ports, ports, switched
 from mbdy.engine.topology import ROOT, tree
 from mbdy.engine.view import View, wheel_momenta
 
@@ -41,8 +41,8 @@ class Equations:
     operations: int
     n_k: int
     n_q: int
-    speeds: Mapping[str, int]
-    """Where each body's speeds begin in ``x``."""
+    locks: tuple[tuple[int, int], ...]
+    """Place in ``u`` of each lock, with the place in ``x`` of the speed that it stops."""
     constants: Mapping[str, slice]
     """Where each body's constants lie in ``k``."""
 
@@ -50,17 +50,6 @@ class Equations:
     def functions(self) -> tuple[ca.Function, ...]:
         own = (self.prepare, self.start, self.derivatives, self.outputs)
         return own if self.latch is None else (*own, self.latch)
-
-    @property
-    def locks(self) -> tuple[tuple[int, int], ...]:
-        """Place in ``u`` of each lock, with the place in ``x`` of the speed that it stops."""
-        pairs = []
-        for variable in self.ports.inputs:
-            stem, _, sort = variable.name.rpartition(".")
-            if sort == "locked":
-                begin = self.speeds[stem.removesuffix(".joint")]
-                pairs += [(variable.offset + i, begin + i) for i in range(variable.size)]
-        return tuple(pairs)
 
 
 def equations(model: Model) -> Equations:
@@ -111,7 +100,7 @@ class _Assembly:
             operations=operations,
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,
-            speeds={b.name: at.start for b, at in zip(self.model.bodies, self.layout.speeds, strict=True)},
+            locks=self.locks(),
             constants={b.name: at for b, at in zip(self.model.bodies, self.layout.constants, strict=True)},
         )
 
@@ -168,15 +157,24 @@ class _Assembly:
         speeds = slice(self.layout.n_q, self.layout.n_q + self.layout.n_u)
         return ca.densify(ca.vertcat(x[: speeds.start, 0], x[speeds, 0] + ca.vertcat(*jumps), x[speeds.stop :, 0]))
 
+    def locks(self) -> tuple[tuple[int, int], ...]:
+        """`Equations.locks` of this model."""
+        pairs = []
+        for body, speeds in zip(self.model.bodies, self.layout.speeds, strict=True):
+            if lock := self.ports.by_name.get(f"{body.name}.joint.locked"):
+                own = switched(body.joint.motion)
+                pairs += [(lock.offset + place, speeds.start + i) for place, i in enumerate(own)]
+        return tuple(pairs)
+
     @staticmethod
     def stopping(state: BodyState, given: BodyInputs, kind: Structure) -> BodyInputs:
         """A joint's inputs for the latch: held where prescribed or locked, the locked speeds brought to zero."""
-        n = kind.form.n_u
-        acceleration, switches = MX.zeros(given.acceleration.shape), given.switches
-        if switches.shape[0]:
-            prescribed, locked = switches[:n, 0], switches[n:, 0]
-            acceleration = -state.u * locked
-            switches = ca.vertcat(1 - (1 - prescribed) * (1 - locked), MX.zeros(n))
+        acceleration, switches, own = MX.zeros(given.acceleration.shape), given.switches, switched(kind.motion)
+        if own:
+            prescribed, locked = switches[: len(own), 0], switches[len(own) :, 0]
+            for place, i in enumerate(own):
+                acceleration[i] = -state.u[i] * locked[place]
+            switches = ca.vertcat(1 - (1 - prescribed) * (1 - locked), MX.zeros(len(own)))
         return BodyInputs(
             forces=MX.zeros(given.forces.shape), effort=MX.zeros(given.effort.shape), rest=MX.zeros(given.rest.shape),
             acceleration=acceleration, switches=switches, torques=MX.zeros(given.torques.shape),

@@ -15,6 +15,7 @@ from casadi import SX
 from mbdy.engine import spatial
 from mbdy.engine.constants import Structure, constant_fields
 from mbdy.engine.joints import motion
+from mbdy.engine.ports import switched
 
 
 @dataclass
@@ -110,11 +111,13 @@ def drive(kind: Structure, acceleration: SX, switches: SX) -> tuple[SX, SX]:
     """Which speeds are held (1) or free (0), and the acceleration of the held ones."""
     n = kind.form.n_u
     held, forced = SX(n, 1), SX(n, 1)
+    own = switched(kind.motion)
     for i, how in enumerate(kind.motion):
         if how == "prescribed":
             held[i], forced[i] = 1, acceleration[i]
         elif how == "switchable":
-            prescribed, locked = switches[i], switches[n + i]
+            at = own.index(i)
+            prescribed, locked = switches[at], switches[len(own) + at]
             held[i] = 1 - (1 - prescribed) * (1 - locked)
             forced[i] = prescribed * (1 - locked) * acceleration[i]
     return held, forced
@@ -124,7 +127,7 @@ def drive_symbols(kind: Structure) -> tuple[SX, SX]:
     """Symbols of the prescribed accelerations and the switches (prescribed, then locked) of a joint."""
     n = kind.form.n_u
     constrained = any(how != "free" for how in kind.motion)
-    return SX.sym("acc", n if constrained else 0), SX.sym("sw", 2 * n if "switchable" in kind.motion else 0)
+    return SX.sym("acc", n if constrained else 0), SX.sym("sw", 2 * len(switched(kind.motion)))
 
 
 def inward(kind: Structure, root: bool, leaf: bool) -> ca.Function:

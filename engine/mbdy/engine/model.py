@@ -145,6 +145,8 @@ class Model:
     gravity: Vector3 = ZERO3
     initial: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     source: str = ""
+    checked: bool = field(default=False, init=False, repr=False, compare=False)
+    """Whether the rules of model files have been seen to; what is made or changed in Python has yet to be."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "initial", MappingProxyType(dict(self.initial)))

@@ -22,6 +22,10 @@ XYZ = ("[1]", "[2]", "[3]")
 SYMMETRIC = tuple(f"[{i},{j}]" for i in (1, 2, 3) for j in (1, 2, 3) if i <= j)
 UPPER = tuple((i, j) for i in range(3) for j in range(3) if i <= j)
 
+CONSTRAINED = ("prescribed", "locked", "acceleration", "reaction")
+CONSTRAINED_MOTION = 'motion = "switchable" (or "prescribed", for .acceleration and .reaction)'
+"""Variables of joints that a degree of freedom with free motion does not have, and what gives it them."""
+
 # Unit of the file and the FMU -> the unit a person would rather read (FMI display units).
 DISPLAY_UNITS: Mapping[str, str] = {"rad": "deg", "rad/s": "deg/s"}
 WHEEL_DISPLAY_UNIT = "rpm"
@@ -118,6 +122,8 @@ class Ports:
         except KeyError:
             near = get_close_matches(name, {**self.by_name, **self.by_scalar}, n=3, cutoff=0.5)
             hint = f"; nearest: {', '.join(near)}" if near else ""
+            if name.rpartition(".")[2].partition("[")[0] in CONSTRAINED:
+                hint = f"; a joint has it for degrees of freedom with {CONSTRAINED_MOTION} in the model file"
             raise KeyError(f"no variable {name!r}{hint}") from None
         return variable, slice(k, k + 1)
 
@@ -233,6 +239,17 @@ def _labels(count: int) -> tuple[str, ...]:
     return ("",) if count == 1 else tuple(f"[{k + 1}]" for k in range(count))
 
 
+def switched(motion: tuple[str, ...]) -> tuple[int, ...]:
+    """The degrees of freedom that have switches, of those with these motions."""
+    return tuple(i for i, how in enumerate(motion) if how == "switchable")
+
+
+def switch_labels(body: Body) -> tuple[str, ...]:
+    """Labels of a joint's switches: they count all its degrees of freedom, and only switchable ones have some."""
+    every = _labels(body.joint.n_u)
+    return tuple(every[i] for i in switched(body.joint.motion))
+
+
 def _per_dof(body: Body, translation: str, rotation: str, *, coordinates: bool = False) -> tuple[str, ...]:
     """A unit for each degree of freedom (or each coordinate) of a body's joint, translations first."""
     joint = body.joint
@@ -278,10 +295,11 @@ def _inputs(model: Model) -> Iterator[Variable]:
             yield from made(f"{body.name}.joint.acceleration", units, text, "prescribed_accelerations")
     for sort, text in (("prescribed", "follows .acceleration"), ("locked", "is locked (wins over prescribed)")):
         for body in model.bodies:
-            if "switchable" in body.joint.motion:
-                units = ("",) * body.joint.n_u
+            labels = switch_labels(body)
+            if labels:
                 text_ = f"Whether the joint of {body.name} {text}"
-                yield from made(f"{body.name}.joint.{sort}", units, text_, "switches", boolean=True)
+                stem = f"{body.name}.joint"
+                yield from made(f"{stem}.{sort}", ("",) * len(labels), text_, "switches", labels=labels, boolean=True)
     for body in model.bodies:
         for wheel in body.wheels:
             text = f"Motor torque on wheel {wheel} of {body.name}"

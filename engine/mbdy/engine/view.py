@@ -32,9 +32,10 @@ class View:
         self._shift = {j: self._against_reference(j, slice(0, 3), coordinates=True) for j in roots}
         self._slip = {j: self._against_reference(j, slice(0, 3), coordinates=False) for j in roots}
         self._place()
-        self.centre = reduce(add, self.first_moments) / self.mass
+        share = 1 / ca.if_else(self.mass > 0, self.mass, 1)  # a system without mass has its centre at the reference
+        self.centre = reduce(add, self.first_moments) * share
         slips = (self.masses[j] * self._slip[self.root_of[j]] for j in system.tree.outward)
-        self.drift = (reduce(add, self.momenta) + reduce(add, slips)) / self.mass
+        self.drift = (reduce(add, self.momenta) + reduce(add, slips)) * share
 
     def _own(self, root: int, part: slice, *, coordinates: bool) -> MX:
         """Position or velocity of a floating root; zero for others, whose frame is inertial."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Callable
 
 import casadi as ca
 import numpy as np
@@ -15,16 +16,20 @@ from numpy.typing import NDArray
 
 from mbdy.engine.core.binding import BAD_INPUT, BAD_PARAMETER, BAD_START, BAD_STEP, FAILED, INTEGRATORS, OK
 from mbdy.engine.equations import Equations
+from mbdy.engine.formulations import Derivatives
 
 Vector = NDArray[np.float64]
 
 
 class VirtualCore:
-    """One plant of a model's equations without a compiler (see `mbdy.engine.core.binding.Core`)."""
+    """One plant of a model's equations without a compiler (see `mbdy.engine.core.binding.Core`).
+
+    ``derivatives`` takes the place of the Order-N equations in the steps; outputs and latches stay theirs.
+    """
 
     compiled = False
 
-    def __init__(self, equations: Equations) -> None:
+    def __init__(self, equations: Equations, derivatives: Derivatives | None = None) -> None:
         self._equations = equations
         n_x, n_u = len(equations.ports.state_names), len(equations.ports.input_names)
         self.s, self.x, self._x_old, self._stage = (np.zeros(n_x) for _ in range(4))
@@ -38,7 +43,8 @@ class VirtualCore:
         self.fault = -1
         self._prepare = _Call(equations.prepare)
         self._start = _Call(equations.start)
-        self._derivatives = _Call(equations.derivatives)
+        self._prepared = self.p.copy()
+        self._derivatives = _Call(equations.derivatives) if derivatives is None else self._of(derivatives)
         self._outputs = _Call(equations.outputs)
         self._latch = _Call(equations.latch) if equations.latch else None
         self._locks = equations.locks
@@ -52,6 +58,7 @@ class VirtualCore:
             self.fault += len(self.p)
             return status
         self._k[:] = k
+        self._prepared[:] = self.p
         return OK
 
     def start(self) -> int:
@@ -67,6 +74,14 @@ class VirtualCore:
     def outputs(self, x: int | None = None, u: int | None = None, y: int | None = None) -> None:
         self._outputs(_at(x, self.x), _at(u, self.u), self._k, out=_at(y, self.y))
 
+    def _of(self, derivatives: Derivatives) -> Callable[..., None]:
+        """Other equations in the place of `_Call`: their numbers come from the parameters prepared last."""
+
+        def call(x: Vector, u: Vector, k: Vector, *, out: Vector) -> None:
+            out[:] = derivatives(x, u, self._prepared)
+
+        return call
+
     def derivatives(self, x: int | None, u: int | None, dx: int) -> None:
         self._derivatives(_at(x, self.x), _at(u, self.u), self._k, out=_at(dx, self.x))
 
@@ -79,7 +94,7 @@ class VirtualCore:
         if not (H > 0 and h > 0 and H / h < 1e9):
             return BAD_STEP
         for vector in (self.u, self.u_end) if linear else (self.u,):
-            if (status := self._finite(vector, BAD_INPUT)) != OK:
+            if (status := self._bad_input(vector)) != OK:
                 return status
         self._x_old[:] = self.x
         self._stop_locked(self.u_end if linear else self.u)
@@ -126,6 +141,14 @@ class VirtualCore:
             self._latch(self.x, u, self._k, out=self._stage)
             self.x[:] = self._stage
 
+    def _bad_input(self, u: Vector) -> int:
+        if (status := self._finite(u, BAD_INPUT)) != OK:
+            return status
+        bad = np.flatnonzero((u[self._switches] != 0.0) & (u[self._switches] != 1.0))
+        if bad.size:
+            self.fault = self._switches.start + int(bad[0])
+        return BAD_INPUT if bad.size else OK
+
     def _finite(self, vector: Vector, status: int) -> int:
         bad = np.flatnonzero(~np.isfinite(vector))
         self.fault = int(bad[0]) if bad.size else -1
@@ -134,8 +157,11 @@ class VirtualCore:
     def _normalise(self, x: Vector) -> None:
         for at in self._equations.ports.quaternions:
             q = x[at : at + 4]
-            norm = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
-            q /= norm if norm else math.nan
+            square = _square(*q.tolist())
+            if not 1e-200 < square < 1e200:
+                q /= np.abs(q).max() or math.nan
+                square = _square(*q.tolist())
+            q /= math.sqrt(square)
 
     def _inputs_at(self, fraction: float, linear: int) -> Vector:
         if not linear:
@@ -165,6 +191,10 @@ class VirtualCore:
         x[n_q:] += h * slope[n_q:]
         self._slope_at(x, end, linear, slope)
         x[:n_q] += h * slope[:n_q]
+
+
+def _square(w: float, x: float, y: float, z: float) -> float:
+    return w * w + x * x + y * y + z * z
 
 
 class _Call:

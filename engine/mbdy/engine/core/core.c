@@ -110,6 +110,14 @@ static int not_finite(const double *values, int n) {
     return -1;
 }
 
+/* Place of the first input that is not finite, or of a switch that is not 0 or 1; -1 where all are good. */
+static int bad_input(const double *u) {
+    int bad = not_finite(u, MBDY_NU);
+    for (int i = MBDY_SWITCHES; bad < 0 && i < MBDY_SWITCHES + MBDY_NSWITCHES; i++)
+        if (u[i] != 0.0 && u[i] != 1.0) bad = i;
+    return bad;
+}
+
 static int faulty(mbdy_core *core, int place, int status) {
     core->fault = place;
     return place < 0 ? MBDY_OK : status;
@@ -127,11 +135,17 @@ int mbdy_prepare(mbdy_core *core) {
     return faulty(core, -1, MBDY_OK);
 }
 
-/* Scales each quaternion to one without turning its sign. */
+/* Scales each quaternion to one without turning its sign; twice where its square leaves the range of doubles. */
 static void normalise(double *x) {
     for (int i = 0; i < MBDY_NQUAT; i++) {
         double *q = x + quaternions[i];
-        double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+        if (!(square > 1e-200 && square < 1e200)) {
+            double most = fmax(fmax(fabs(q[0]), fabs(q[1])), fmax(fabs(q[2]), fabs(q[3])));
+            for (int j = 0; j < 4; j++) q[j] /= most;
+            square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+        }
+        double norm = sqrt(square);
         for (int j = 0; j < 4; j++) q[j] /= norm;
     }
 }
@@ -225,8 +239,8 @@ static void latch(mbdy_core *core, const double *u) {
 static int advance(mbdy_core *core, double H, double h, int integrator, int linear) {
     double *x = core->vector[MBDY_X], *u = core->vector[MBDY_U];
     if (!(H > 0.0) || !(h > 0.0) || !(H / h < 1e9)) return MBDY_BAD_STEP;
-    int bad = not_finite(u, MBDY_NU);
-    if (bad < 0 && linear) bad = not_finite(core->vector[MBDY_U_END], MBDY_NU);
+    int bad = bad_input(u);
+    if (bad < 0 && linear) bad = bad_input(core->vector[MBDY_U_END]);
     if (bad >= 0) return faulty(core, bad, MBDY_BAD_INPUT);
     memcpy(core->x_old, x, sizeof(double) * MBDY_NX);
     latch(core, linear ? core->vector[MBDY_U_END] : u);

@@ -17,7 +17,7 @@
 
 enum mbdy_status {
     MBDY_OK = 0,
-    MBDY_BAD_INPUT = 1,     /* an input is not finite; mbdy_fault says which */
+    MBDY_BAD_INPUT = 1,     /* an input is not finite, or a switch not 0 or 1; mbdy_fault says which */
     MBDY_BAD_PARAMETER = 2, /* a parameter is not finite (mbdy_fault says which), or a body cannot have such
                                parameters (mbdy_fault less MBDY_NP is the place of a constant of that body); the
                                constants are as before */

@@ -1,0 +1,61 @@
+"""Grids of time: the instants of records, samples and rows of a table, as one row of steps."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.blocks.errors import StepError
+
+Array = NDArray[np.float64]
+CLOSE = 1e-9
+"""Instants nearer than this part of the shortest period are one."""
+MOST = 10**8
+"""Most instants of one grid; each has a row in memory."""
+
+
+def positive(what: str, value: float) -> float:
+    """``value`` [s] as a float; `StepError` unless it is a number, positive and finite."""
+    if isinstance(value, str | bool) or not isinstance(value, int | float | np.number):
+        raise StepError(f"{what}: must be a number of seconds, got {value!r}")
+    if not (math.isfinite(value) and value > 0):
+        raise StepError(f"{what}: must be positive and finite, got {value} s")
+    return float(value)
+
+
+def resolution(until: float, *periods: float) -> float:
+    """How near two instants [s] of a run may be and still be one: rounding, far below the shortest period."""
+    return max(CLOSE * min(until, *periods), 8 * float(np.spacing(until)))
+
+
+def grid(what: str, period: float, until: float, close: float) -> Array:
+    """0, period, 2 period, ... and ``until``."""
+    if not until / period < MOST:
+        raise StepError(f"{what}: {period} s up to {until} s are more than {MOST:.0e} instants; take a longer one")
+    whole = math.floor((until + close) / period)
+    times: Array = np.arange(whole + 1, dtype=np.float64) * period
+    if until - times[-1] > close:
+        return np.append(times, until)
+    times[-1] = until
+    return times
+
+
+def merged(close: float, *grids: Array) -> Array:
+    """All instants of several grids, in order, each once."""
+    times = np.sort(np.concatenate(grids))
+    times = times[times >= 0]
+    return times[np.append(True, np.diff(times) > close)]
+
+
+def marks(times: Array, of: Array, close: float) -> NDArray[np.bool_]:
+    """Which of ``times`` are of the grid ``of``."""
+    at = np.clip(np.searchsorted(of, times - close), 0, len(of) - 1)
+    return np.abs(of[at] - times) <= close
+
+
+def uniform(times: Array, close: float) -> bool:
+    """Whether all steps between ``times`` are one."""
+    steps = np.diff(times)
+    return bool(steps.size and np.ptp(steps) <= close)

@@ -1,0 +1,37 @@
+"""The rules of model files for models made in Python."""
+
+from __future__ import annotations
+
+import warnings
+
+from mbdy.engine.faults import Fault, ModelError, ModelWarning
+from mbdy.engine.files import loads
+from mbdy.engine.model import Model
+from mbdy.engine.writing import dumps
+
+MADE_IN_PYTHON = "<model made in Python>"
+
+
+def keep_rules(model: Model) -> None:
+    """Raise `ModelError` where ``model`` breaks a rule of model files; it is written as one and read again.
+
+    Models that come from a file, unchanged, have been through this. Warnings are for files alone.
+    """
+    if model.checked:
+        return
+    source = model.source or MADE_IN_PYTHON
+    try:
+        text = dumps(model)
+    except (TypeError, ValueError, AttributeError, IndexError) as fault:
+        raise ModelError(source, [Fault("", f"cannot be written as a model file: {fault}")]) from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        read = loads(text, source=source)
+    faults = [
+        Fault(f"body.{made.name}.joint.kind", f"these axes make no joint of kind {made.joint.kind}", "give others")
+        for made, other in zip(model.bodies, read.bodies, strict=True)
+        if made.joint.kind != other.joint.kind
+    ]
+    if faults:
+        raise ModelError(source, faults)
+    object.__setattr__(model, "checked", True)
