@@ -27,13 +27,13 @@ STEP = 1e-3
 
 
 def seconds(*works: Callable[[], object], rounds: int) -> list[float]:
-    """Median time of each work, taken in turn so that all see the same machine."""
+    """Median processor time of each work, taken in turn so that all see the same machine."""
     taken: list[list[float]] = [[] for _ in works]
     for _ in range(rounds):
         for times, work in zip(taken, works, strict=True):
-            begin = time.perf_counter()
+            begin = time.process_time()
             work()
-            times.append(time.perf_counter() - begin)
+            times.append(time.process_time() - begin)
     return [statistics.median(times) for times in taken]
 
 

@@ -310,13 +310,18 @@ def test_locking_a_moving_joint_is_a_latch_that_keeps_momentum():
     for virtual in (False, True):
         plant = Plant(Model(name="clutch", bodies=(carrier, rotor), initial=start), virtual=virtual)
         momentum = plant["system.angular_momentum"]
+        energy = plant["system.energy"]
         plant["rotor.joint.locked"] = True
         y = plant.step(0.001)
         together = (3.0 * 0.1 + 2.0 * 0.7) / 5.0
         assert y["carrier.omega"][2] == pytest.approx(together, abs=1e-12)
         assert y["rotor.joint.rate"] == 0.0
         assert y["rotor.joint.angle"] == 0.4
+        assert y["rotor.joint.impulse"] == pytest.approx(-0.6 / (1 / 3 + 1 / 2), abs=1e-12)
+        lost = 0.5 * 0.6**2 / (1 / 3 + 1 / 2)
+        assert energy - y["system.energy"] == pytest.approx(lost, abs=1e-12)
         np.testing.assert_allclose(y["system.angular_momentum"], momentum, atol=1e-12)
+        assert plant.step(0.001)["rotor.joint.impulse"] == 0.0
         plant["rotor.joint.locked"] = False
         assert plant.step(0.001)["rotor.joint.rate"] == pytest.approx(-7.0 * 0.4 * (1 / 3 + 1 / 2) * 0.001, rel=1e-3)
 

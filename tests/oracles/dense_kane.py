@@ -577,4 +577,11 @@ def outputs(model: Model, x: np.ndarray, u: np.ndarray) -> dict[str, np.ndarray]
     y |= {"system.mass": np.array([totals.mass]), "system.energy": np.array([totals.energy])}
     y["system.work_residual"] = np.array([kinetic_energy_rate(model, x, u) - solution.power.sum()])
     table = ports(model)
+    gravity = states.input("system.gravity")
+    for v in table.outputs:
+        if v.name.endswith(".impulse"):  # of a step, so none at a state
+            y[v.name] = np.zeros(v.size)
+        elif v.name.endswith(".specific_force"):
+            node, body = v.name.removesuffix(".specific_force"), v.name.partition(".")[0]
+            y[v.name] = y[f"{body}.attitude"].T @ (y[f"{node}.acceleration"] - gravity)
     return {v.name: y[v.name] for v in table.outputs}

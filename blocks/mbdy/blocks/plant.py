@@ -216,11 +216,11 @@ class Plant:
             )
         self._refresh()
         y = np.empty(len(self._y))
-        states = self._x if x is None else self._checked(x, self._x, "states")
+        states = None if x is None else self._checked(x, self._x, "states")
         given = self._given(u)
         if not np.isfinite(given).all():
             raise self._bad_input(int(np.flatnonzero(~np.isfinite(given))[0]), given)
-        self._core.outputs(states.ctypes.data, given.ctypes.data, y.ctypes.data)
+        self._core.outputs(None if states is None else states.ctypes.data, given.ctypes.data, y.ctypes.data)
         return Outputs(self._layout, self._time if t is None else t, y)
 
     def save(self) -> Snapshot:

@@ -113,8 +113,8 @@ class Compiled:
 def compiled(model: Model, *, virtual: bool = False, formulation: str = ORDER_N) -> Compiled:
     """The equations of ``model`` in C, built if no earlier build is kept; ``virtual`` asks for none.
 
-    ``formulation`` other than ``"order-n"`` names a second opinion whose derivatives are stepped in their place, without
-    C; raises ValueError for an unknown one and `UncoveredError` where ``model`` is not of its domain.
+    ``formulation`` other than ``"order-n"`` names a second opinion whose derivatives are stepped instead, without C;
+    raises ValueError for an unknown one and `UncoveredError` where ``model`` is not of its domain.
 
     Warns with `NoCompilerNote` where no compiler exists; raises `CompilerError` where one fails.
     """
@@ -161,7 +161,7 @@ def config(made: Equations) -> str:
         "NX": len(table.state_names), "NQ": made.n_q, "NU": len(table.input_names),
         "NP": len(table.parameter_names), "NY": len(table.output_names), "NK": made.n_k,
         "NQUAT": len(table.quaternions), "SWITCHES": switches.start, "NSWITCHES": switches.stop - switches.start,
-        "NLOCKS": len(made.locks),
+        "NLOCKS": len(made.locks), "IMPULSES": table.span("impulses").start,
     }  # fmt: skip
     places = {
         "QUATERNIONS": (*table.quaternions, -1),

@@ -13,6 +13,7 @@ import casadi as ca
 from casadi import SX
 
 from mbdy.engine import spatial
+from mbdy.engine.joint_values import JOINT_VALUES
 from mbdy.engine.joints import Shape, shape
 from mbdy.engine.model import Body, Model
 
@@ -28,6 +29,7 @@ class Structure:
     floating: bool
     attitude: bool
     motion: tuple[str, ...]
+    laws: tuple[str, ...]
     wheels: int
     nodes: int
 
@@ -36,7 +38,13 @@ def structure(body: Body) -> Structure:
     """The structure of ``body``."""
     joint = body.joint
     return Structure(
-        shape(joint), joint.floating, joint.kind == "attitude", joint.motion, len(body.wheels), len(body.nodes)
+        shape(joint),
+        joint.floating,
+        joint.kind == "attitude",
+        joint.motion,
+        joint.laws,
+        len(body.wheels),
+        len(body.nodes),
     )
 
 
@@ -67,13 +75,22 @@ def constant_fields(kind: Structure) -> Fields:
     ``inertia`` is about the body's origin, less the spin inertia of its wheels (equations.md, section 5).
     """
     form = kind.form
-    coordinates = 0 if kind.floating else form.n_axes
     return Fields((
         ("mass", 1), ("moment", 3), ("inertia", 6), ("com", 3),
-        ("R0", 9), ("at", 3), ("axes", 3 * form.n_axes),
-        ("frame", 4), ("stiffness", coordinates), ("damping", 0 if kind.floating else form.n_u),
+        ("R0", 9), ("at", 3), ("axes", 3 * form.n_axes), ("frame", 4), *joint_fields(kind),
         ("spin", kind.wheels), ("spin_axes", 3 * kind.wheels), ("nodes", 3 * kind.nodes),
     ))  # fmt: skip
+
+
+def joint_fields(kind: Structure) -> tuple[tuple[str, int], ...]:
+    """The numbers of a joint that are parameters, with their sizes; a floating root has none."""
+    if kind.floating:
+        return ()
+    return tuple(
+        (name, kind.form.n_u if value.speeds else kind.form.n_axes)
+        for name, value in JOINT_VALUES.items()
+        if name != "rest" and (value.law is None or value.law in kind.laws)
+    )
 
 
 def parameter_fields(kind: Structure) -> Fields:
@@ -81,8 +98,7 @@ def parameter_fields(kind: Structure) -> Fields:
     form = kind.form
     sizes = [("mass", 1), ("com", 3), ("inertia", 6)]
     if not kind.floating:
-        sizes += [("at", 3), ("frame", 4), ("axis", 3 * form.n_axes), ("stiffness", form.n_axes)]
-        sizes += [("damping", form.n_u)]
+        sizes += [("at", 3), ("frame", 4), ("axis", 3 * form.n_axes), *joint_fields(kind)]
     sizes += [("wheels", 4 * kind.wheels), ("nodes", 3 * kind.nodes)]
     return Fields(tuple(sizes))
 
@@ -91,7 +107,8 @@ def parameter_names(body: Body) -> list[str]:
     """The variables whose values, side by side, are the body's `parameter_fields`."""
     names = [f"{body.name}.{part}" for part in ("mass", "com", "inertia")]
     if not body.joint.floating:
-        names += [f"{body.name}.joint.{part}" for part in ("at", "frame", "axis", "stiffness", "damping")]
+        own = (name for name, _ in joint_fields(structure(body)))
+        names += [f"{body.name}.joint.{part}" for part in ("at", "frame", "axis", *own)]
     for wheel in body.wheels:
         names += [f"{body.name}.{wheel}.inertia", f"{body.name}.{wheel}.axis"]
     return names + [f"{body.name}.{node}.at" for node in body.nodes]
@@ -120,17 +137,15 @@ def prepare_body(kind: Structure) -> ca.Function:
         about_com = about_com - J * a @ a.T
     about_origin = about_com + mass * (ca.dot(com, com) * SX.eye(3) - com @ com.T)
     made = {
-        "mass": ca.if_else(_possible(mass, spins, about_com, tensor), mass, math.nan),
+        "mass": ca.if_else(ca.logic_and(_possible(mass, spins, about_com, tensor), _lawful(kind, p)), mass, math.nan),
         "moment": moment, "inertia": spatial.upper(about_origin), "com": com,
         "R0": ca.vec(ca.densify(R0)), "at": at, "axes": ca.vertcat(*axes), "frame": frame,
-        "stiffness": SX(0, 1) if kind.floating else p["stiffness"],
-        "damping": SX(0, 1) if kind.floating else p["damping"],
         "spin": ca.vertcat(*spins), "spin_axes": ca.vertcat(*spin_axes), "nodes": p["nodes"],
     }  # fmt: skip
     pieces = []
     for name, size in constant_fields(kind).sizes:
         if size:
-            pieces.append(ca.densify(made[name]))
+            pieces.append(ca.densify(made[name] if name in made else p[name]))
     return ca.Function("prepare_body", [vector], [ca.vertcat(*pieces)])
 
 
@@ -151,6 +166,16 @@ def _possible(mass: SX, spins: list[SX], inertia: SX, whole: SX) -> SX:
     for minor, scale in minors:
         possible = ca.logic_and(possible, minor >= -ROUNDING * scale)
     return possible
+
+
+def _lawful(kind: Structure, p: dict[str, SX]) -> SX:
+    """Whether the rates of friction are positive and the lower stops below the upper ones."""
+    lawful = SX(1)
+    if "friction" in kind.laws:
+        lawful = ca.logic_and(lawful, ca.mmin(ca.vertcat(p["friction_rate"], 1)) > 0)
+    if "stops" in kind.laws:
+        lawful = ca.logic_and(lawful, ca.mmax(ca.vertcat(p["stop_lower"] - p["stop_upper"], -1)) < 0)
+    return lawful
 
 
 def _unit(axis: SX) -> SX:

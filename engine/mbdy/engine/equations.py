@@ -22,7 +22,7 @@ from mbdy.engine.model import Body, Model
 from mbdy.engine.order_n import BodyInputs, BodyMotion, BodyState, System
 from mbdy.engine.ports import Ports, ports, switched
 from mbdy.engine.topology import ROOT, tree
-from mbdy.engine.view import View, wheel_momenta
+from mbdy.engine.view import View, reactions, wheel_momenta
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,9 @@ class _Assembly:
             start=ca.Function("mbdy_model_start", [s, k], [self.start(s, k)], ["s", "k"], ["x"]),
             derivatives=ca.Function("mbdy_model_derivatives", [x, u, k], [derivatives], ["x", "u", "k"], ["xdot"]),
             outputs=ca.Function("mbdy_model_outputs", [x, u, k], [self.outputs(x, u, k, made)], ["x", "u", "k"], ["y"]),
-            latch=ca.Function("mbdy_model_latch", [x, u, k], [self.latch(x, u, k)], ["x", "u", "k"], ["x_latched"])
+            latch=ca.Function(
+                "mbdy_model_latch", [x, u, k], [*self.latch(x, u, k)], ["x", "u", "k"], ["x_latched", "impulses"]
+            )
             if any("switchable" in b.joint.motion for b in self.model.bodies)
             else None,
             operations=operations,
@@ -136,11 +138,12 @@ class _Assembly:
                 u_rates[j] = ca.vertcat(self.mass_centre_acceleration(system, moves, u), u_rates[j][3:])
         return ca.densify(ca.vertcat(*q_rates, *u_rates, *(given.torques for given in system.inputs)))
 
-    def latch(self, x: MX, u: MX, k: MX) -> MX:
-        """The state after locked joints have stopped at once, as a latch does (equations.md, section 8).
+    def latch(self, x: MX, u: MX, k: MX) -> tuple[MX, MX]:
+        """The state after locked joints have stopped at once, as a latch does, and the impulses that it took.
 
         The sweeps with all velocities, forces and springs zero: every locked speed has the "acceleration" ``-u``,
-        what is prescribed or locked already has none, and the result is the jump of all speeds.
+        what is prescribed or locked already has none, and the result is the jump of all speeds; reactions are
+        impulses (equations.md, section 8).
         """
         known = self.system(x, u, k, Kernels())
         at_rest = [replace(s, u=MX.zeros(s.u.shape), h=MX.zeros(s.h.shape)) for s in known.states]
@@ -155,7 +158,12 @@ class _Assembly:
             if kind.attitude:
                 jumps[j] = ca.vertcat(MX.zeros(3), jumps[j][3:])
         speeds = slice(self.layout.n_q, self.layout.n_q + self.layout.n_u)
-        return ca.densify(ca.vertcat(x[: speeds.start, 0], x[speeds, 0] + ca.vertcat(*jumps), x[speeds.stop :, 0]))
+        after = ca.vertcat(x[: speeds.start, 0], x[speeds, 0] + ca.vertcat(*jumps), x[speeds.stop :, 0])
+        impulses = []
+        for j, kind in enumerate(system.structures):
+            reaction = reactions(system, moves, j)[1]
+            impulses += [reaction[i] for i in switched(kind.motion)]
+        return ca.densify(after), ca.densify(ca.vertcat(*impulses))
 
     def locks(self) -> tuple[tuple[int, int], ...]:
         """`Equations.locks` of this model."""

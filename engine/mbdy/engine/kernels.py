@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 from casadi import SX
 
-from mbdy.engine import spatial
+from mbdy.engine import efforts, spatial
 from mbdy.engine.constants import Structure, constant_fields
 from mbdy.engine.joints import motion
 from mbdy.engine.ports import switched
@@ -75,7 +75,7 @@ def outward(kind: Structure, root: bool) -> ca.Function:
     form = kind.form
     q, u, V_parent = SX.sym("q", form.n_q), SX.sym("u", form.n_u), SX.sym("Vp", 6)
     forces = SX.sym("F", n_forces(kind))
-    effort = SX.sym("effort", 0 if kind.floating else form.n_u)
+    given = SX.sym("effort", 0 if kind.floating else form.n_u)
     rest = SX.sym("rest", 0 if kind.floating else form.n_axes)
     h, wheel_torque = SX.sym("h", kind.wheels), SX.sym("tw", kind.wheels)
     symbol, k = constants(kind)
@@ -92,19 +92,10 @@ def outward(kind: Structure, root: bool) -> ca.Function:
     for i in range(kind.wheels):
         a = k["spin_axes"][3 * i : 3 * i + 3]
         p += ca.vertcat(ca.cross(V[:3], a * h[i]) + a * wheel_torque[i], SX(3, 1))
-    tau = SX(form.n_u, 1) if kind.floating else joint_effort(kind, k, q, u, effort, rest)
-    inputs = [q, u, symbol, *([] if root else [V_parent]), forces, effort, rest, h, wheel_torque]
+    tau = SX(form.n_u, 1) if kind.floating else efforts.effort(kind, k, q, u, given, rest)
+    inputs = [q, u, symbol, *([] if root else [V_parent]), forces, given, rest, h, wheel_torque]
     outputs = [E, r, joint.S, c, V, p, tau, joint.rate]
     return ca.Function(f"outward_{kind_name(kind, root)}", inputs, outputs)
-
-
-def joint_effort(kind: Structure, k: dict[str, SX], q: SX, u: SX, effort: SX, rest: SX) -> SX:
-    """Input, spring and damper at a joint (n_u)."""
-    form = kind.form
-    tau = effort - k["damping"] * u
-    for i in range(form.n_axes):
-        tau[i] += k["stiffness"][i] * (rest[i] - q[i])
-    return tau
 
 
 def drive(kind: Structure, acceleration: SX, switches: SX) -> tuple[SX, SX]:
@@ -195,4 +186,5 @@ def kind_name(kind: Structure, *flags: bool) -> str:
     turning = "s" if form.spherical else str(form.rotations)
     how = "".join(m[0] for m in kind.motion)
     marks = "".join("y" if f else "n" for f in flags)
-    return f"t{form.translations}r{turning}{how}w{kind.wheels}p{kind.nodes}{'f' * kind.floating}_{marks}"
+    laws = "".join(law[0] for law in kind.laws)
+    return f"t{form.translations}r{turning}{how}w{kind.wheels}p{kind.nodes}{'f' * kind.floating}{laws}_{marks}"

@@ -12,6 +12,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Literal
 
+from mbdy.engine.joint_values import JOINT_VALUES, LAWS
+
 Vector3 = tuple[float, float, float]
 Matrix3 = tuple[Vector3, Vector3, Vector3]
 Quaternion = tuple[float, float, float, float]
@@ -36,8 +38,10 @@ class Joint:
                       velocity in outboard axes.
     ``at``            [m] joint's place from the parent's origin, parent axes.
     ``frame``         quaternion w, x, y, z: joint-frame components to parent components.
-    ``stiffness``     [N/m, N.m/rad] and ``rest`` [m, rad], one for each coordinate (not for spherical).
-    ``damping``       [N.s/m, N.m.s/rad] and ``motion``, one for each degree of freedom, translations first.
+    ``motion``        one for each degree of freedom, translations first.
+
+    The other fields are the values of `mbdy.engine.joint_values`, one for each coordinate or degree of freedom;
+    those of a law (friction, cubic springs, stops) are empty where the joint has none of it.
     """
 
     to: str
@@ -51,19 +55,33 @@ class Joint:
     damping: tuple[float, ...] = ()
     rest: tuple[float, ...] = ()
     motion: tuple[Motion, ...] = ()
+    cubic_stiffness: tuple[float, ...] = ()
+    friction: tuple[float, ...] = ()
+    friction_rate: tuple[float, ...] = ()
+    stop_stiffness: tuple[float, ...] = ()
+    stop_lower: tuple[float, ...] = ()
+    stop_upper: tuple[float, ...] = ()
+    stop_damping: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, count, default in (
-            ("stiffness", self.n_coordinates, 0.0),
-            ("rest", self.n_coordinates, 0.0),
-            ("damping", self.n_u, 0.0),
-            ("motion", self.n_u, "free"),
-        ):
-            given = getattr(self, name)
-            if not given:
-                object.__setattr__(self, name, (default,) * count)
-            elif len(given) != count:
-                raise ValueError(f"joint {name}: {count} values are needed, got {len(given)}")
+        self._fill("motion", self.n_u, "free")
+        for name, value in JOINT_VALUES.items():
+            if value.law is None or value.law in self.laws:
+                self._fill(name, self.n_u if value.speeds else self.n_coordinates, value.default)
+            elif getattr(self, name):
+                raise ValueError(f"joint {name}: has no sense without {LAWS[value.law][0]}")
+
+    def _fill(self, name: str, count: int, default: float | str | None) -> None:
+        given = getattr(self, name)
+        if not given and default is not None:
+            object.__setattr__(self, name, (default,) * count)
+        elif len(given) != count:
+            raise ValueError(f"joint {name}: {count} values are needed, got {len(given)}")
+
+    @property
+    def laws(self) -> tuple[str, ...]:
+        """The laws of effort that this joint has besides spring and damper."""
+        return tuple(law for law, names in LAWS.items() if getattr(self, names[0]))
 
     @property
     def floating(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 from casadi import SX
 
-from mbdy.engine import spatial
+from mbdy.engine import efforts, spatial
 from mbdy.engine.constants import Structure
 from mbdy.engine.joints import quaternion
 from mbdy.engine.kernels import constants, drive, drive_symbols, kind_name, n_forces, wrench
@@ -54,7 +54,8 @@ def spin(kind: Structure) -> ca.Function:
 def points(kind: Structure) -> ca.Function:
     """In: k, V, A, C, rho, reference position, reference velocity, gravity to give back.
 
-    Out: position, velocity, acceleration of the origin and of each node (9 each), inertial axes.
+    Out: position, velocity, acceleration (inertial axes) and specific force (body axes) of the origin and of each
+    node (12 each).
     """
     V, A, C, rho = SX.sym("V", 6), SX.sym("A", 6), SX.sym("C", 3, 3), SX.sym("rho", 3)
     origin, drift, gravity = SX.sym("r0", 3), SX.sym("v0", 3), SX.sym("g", 3)
@@ -64,7 +65,7 @@ def points(kind: Structure) -> ca.Function:
     for point in [SX(3, 1), *(k["nodes"][3 * i : 3 * i + 3] for i in range(kind.nodes))]:
         v = V[3:] + ca.cross(omega, point)
         a = A[3:] + ca.cross(alpha, point) + ca.cross(omega, v)
-        seen += [origin + rho + C @ point, drift + C @ v, C @ a + gravity]
+        seen += [origin + rho + C @ point, drift + C @ v, C @ a + gravity, a]
     inputs = [symbol, V, A, C, rho, origin, drift, gravity]
     return ca.Function(f"points_{kind_name(kind)}", inputs, [ca.densify(ca.vertcat(*seen))])
 
@@ -112,7 +113,7 @@ def energy(kind: Structure) -> ca.Function:
         kinetic += h[i] ** 2 / k["spin"][i] / 2
         growth += h[i] * torques[i] / k["spin"][i]
         power += torques[i] * speeds[i]
-    for i in range(0 if kind.floating else form.n_axes):
-        potential += k["stiffness"][i] * (q[i] - rest[i]) ** 2 / 2
+    if not kind.floating:
+        potential += efforts.potential(kind, k, q, rest)
     inputs = [q, u, symbol, V, A, h, C, speeds, forces, tau, reaction, torques, rest, drift, origin, gravity, swept]
     return ca.Function(f"energy_{kind_name(kind)}", inputs, [kinetic + potential, growth - power])

@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Literal
 
+from mbdy.engine.joint_values import JOINT_VALUES
 from mbdy.engine.model import IDENTITY, Body, Model
 
 Causality = Literal["input", "output", "parameter"]
@@ -333,10 +334,10 @@ def _parameters(model: Model) -> Iterator[Variable]:
             text = f"Axes of the joint of {name} in the joint frame, translations first"
             values = (component for axis in joint.axes for component in axis)
             yield from made(f"{stem}.axis", ("1",) * len(labels), values, text, labels=labels)
-        units = _per_dof(body, "N/m", "N.m/rad", coordinates=True)
-        yield from made(f"{stem}.stiffness", units, joint.stiffness, f"Stiffness of the joint of {name}")
-        units = _per_dof(body, "N.s/m", "N.m.s/rad")
-        yield from made(f"{stem}.damping", units, joint.damping, f"Damping of the joint of {name}")
+        for part, value in JOINT_VALUES.items():
+            if part != "rest" and (value.law is None or value.law in joint.laws):
+                units = _per_dof(body, value.translation, value.rotation, coordinates=not value.speeds)
+                yield from made(f"{stem}.{part}", units, getattr(joint, part), f"{value.text} of the joint of {name}")
     for body in model.bodies:
         for wheel, rotor in body.wheels.items():
             text = f"Spin inertia of wheel {wheel} of {body.name}"
@@ -395,6 +396,10 @@ def _outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:
         yield from made(f"{stem}.acceleration", ("m/s2",) * 3, f"Acceleration of {what}, inertial axes", "motion",
                         dependencies=everything)  # fmt: skip
     for b in bodies:
+        for node in b.nodes:
+            text = f"Acceleration of node {node} of {b.name} less gravity, as an accelerometer feels it, body axes"
+            yield from made(f"{b.name}.{node}.specific_force", ("m/s2",) * 3, text, "motion", dependencies=everything)
+    for b in bodies:
         if b.joint.floating and not any(m != "free" for m in b.joint.motion):
             continue
         stem = f"{b.name}.joint"
@@ -405,6 +410,12 @@ def _outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:
         yield from made(f"{stem}.load", ("N.m",) * 3 + ("N",) * 3,
                         f"Moment and force on {b.name} through its joint, about its origin, body axes", "loads",
                         dependencies=everything)  # fmt: skip
+    for b in bodies:
+        if labels := switch_labels(b):
+            every = _per_dof(b, "N.s", "N.m.s")
+            units = tuple(every[i] for i in switched(b.joint.motion))
+            text = f"Impulse of the latch at the joint of {b.name}, where the last step locked it while it moved"
+            yield from made(f"{b.name}.joint.impulse", units, text, "impulses", labels=labels)
     springs = tuple(n for n in everything if n.endswith(".rest"))
     for name, unit, text, depends in (
         ("mass", "kg", "Mass of the system", ()),

@@ -16,6 +16,7 @@ from mbdy.engine import observe
 from mbdy.engine.constants import constant_fields
 from mbdy.engine.model import Model
 from mbdy.engine.order_n import BodyMotion, System, root_frame_speeds
+from mbdy.engine.ports import switched
 from mbdy.engine.topology import ROOT
 
 
@@ -100,8 +101,8 @@ class View:
             gravity,
         )  # fmt: skip
         for i, point in enumerate([body.name, *(f"{body.name}.{node}" for node in body.nodes)]):
-            for place, what in enumerate(("position", "velocity", "acceleration")):
-                at = 9 * i + 3 * place
+            for place, what in enumerate(("position", "velocity", "acceleration", "specific_force")):
+                at = 12 * i + 3 * place
                 seen[f"{point}.{what}"] = stacked[at : at + 3]
 
     def _see_totals(self, origin: MX, drift: MX, gravity: MX, swept: MX, seen: dict[str, MX]) -> None:
@@ -113,16 +114,14 @@ class View:
             H, speeds = self._call(
                 observe.spin, j, (), k, m.V, state.h, self.C[j], self.rho[j], self.centre, self.drift - slip
             )
-            f, reaction = self._call(
-                observe.loads, j, (not system.tree.children[j],), m.S, k, m.p, m.tau, m.A, given.acceleration,
-                given.switches, *m.below,
-            )  # fmt: skip
+            f, reaction = reactions(system, self.moves, j)
             own_energy, own_residual = self._call(
                 observe.energy, j, (), state.q, root_frame_speeds(system.structures[j], state.u), k, m.V, m.A,
                 state.h, self.C[j], speeds, given.forces, m.tau, reaction, given.torques, given.rest, drift + slip,
                 origin + self.rho[j], gravity, swept,
             )  # fmt: skip
             seen[f"{body.name}.joint.load"], seen[f"{body.name}.joint.reaction"] = f, reaction
+            seen[f"{body.name}.joint.impulse"] = MX.zeros(len(switched(body.joint.motion)))  # the stepper's own
             for i, wheel in enumerate(body.wheels):
                 seen[f"{body.name}.{wheel}.speed"], seen[f"{body.name}.{wheel}.momentum"] = speeds[i], state.h[i]
             angular.append(H)
@@ -138,6 +137,16 @@ class View:
         seen["system.angular_momentum"] = reduce(add, angular)
         seen["system.energy"] = reduce(add, energy)
         seen["system.work_residual"] = reduce(add, residual)
+
+
+def reactions(system: System, moves: list[BodyMotion], body: int) -> tuple[MX, MX]:
+    """Load (6) through a body's joint and the efforts (n_u) of its constraint, after all three sweeps."""
+    m, given = moves[body], system.inputs[body]
+    load, reaction = system.kernels.call(
+        observe.loads, (system.structures[body], not system.tree.children[body]),
+        m.S, system.constants[body], m.p, m.tau, m.A, given.acceleration, given.switches, *m.below,
+    )  # fmt: skip
+    return load, reaction
 
 
 def wheel_momenta(view: View, body: int, speeds: MX) -> MX:

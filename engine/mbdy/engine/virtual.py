@@ -48,6 +48,7 @@ class VirtualCore:
         self._outputs = _Call(equations.outputs)
         self._latch = _Call(equations.latch) if equations.latch else None
         self._locks = equations.locks
+        self._impulses = np.zeros(len(self._locks))
 
     def prepare(self) -> int:
         k = np.zeros_like(self._k)
@@ -69,10 +70,14 @@ class VirtualCore:
         self._start(s, self._k, out=x)
         if (status := self._finite(x, BAD_START)) == OK:
             self.x[:] = x
+            self._impulses[:] = 0.0
         return status
 
     def outputs(self, x: int | None = None, u: int | None = None, y: int | None = None) -> None:
-        self._outputs(_at(x, self.x), _at(u, self.u), self._k, out=_at(y, self.y))
+        own = _at(y, self.y)
+        self._outputs(_at(x, self.x), _at(u, self.u), self._k, out=own)
+        if x is None:
+            own[self._equations.ports.span("impulses")] = self._impulses
 
     def _of(self, derivatives: Derivatives) -> Callable[..., None]:
         """Other equations in the place of `_Call`: their numbers come from the parameters prepared last."""
@@ -137,8 +142,9 @@ class VirtualCore:
 
     def _stop_locked(self, u: Vector) -> None:
         """Joints that are locked and still move stop at once; see latch() in core.c."""
+        self._impulses[:] = 0.0
         if self._latch and any(u[lock] and self.x[speed] for lock, speed in self._locks):
-            self._latch(self.x, u, self._k, out=self._stage)
+            self._latch(self.x, u, self._k, out=(self._stage, self._impulses))
             self.x[:] = self._stage
 
     def _bad_input(self, u: Vector) -> int:
@@ -203,10 +209,11 @@ class _Call:
     def __init__(self, function: ca.Function) -> None:
         self._buffer, self._evaluate = function.buffer()
 
-    def __call__(self, *vectors: Vector, out: Vector) -> None:
+    def __call__(self, *vectors: Vector, out: Vector | tuple[Vector, ...]) -> None:
         for i, vector in enumerate(vectors):
             self._buffer.set_arg(i, vector.data)  # pyright: ignore[reportCallIssue]
-        self._buffer.set_res(0, out.data)  # pyright: ignore[reportCallIssue]
+        for i, vector in enumerate(out if isinstance(out, tuple) else (out,)):
+            self._buffer.set_res(i, vector.data)  # pyright: ignore[reportCallIssue]
         self._evaluate()
 
 

@@ -22,6 +22,7 @@ struct mbdy_core {
     double *vector[MBDY_VECTORS];
     double *k, *k_new;                  /* constants, in use and being made */
     double *x_old, *x_stage, *slope[4]; /* of the integrators */
+    double *impulses;                   /* of the latches in the last step */
     double *u_stage;
     const double **arg;
     double **res;
@@ -67,7 +68,7 @@ static void work_sizes(int *n_arg, int *n_res, int *n_iw, int *n_w) {
 mbdy_core *mbdy_new(void) {
     int n_arg, n_res, n_iw, n_w;
     work_sizes(&n_arg, &n_res, &n_iw, &n_w);
-    size_t reals = 2 * MBDY_NK + 6 * MBDY_NX + MBDY_NU + (size_t)n_w;
+    size_t reals = 2 * MBDY_NK + 6 * MBDY_NX + MBDY_NLOCKS + MBDY_NU + (size_t)n_w;
     for (int i = 0; i < MBDY_VECTORS; i++) reals += (size_t)sizes[i];
     mbdy_core *core = calloc(1, sizeof *core);
     if (!core) return NULL;
@@ -90,6 +91,7 @@ mbdy_core *mbdy_new(void) {
     core->x_stage = at, at += MBDY_NX;
     for (int i = 0; i < 4; i++) core->slope[i] = at, at += MBDY_NX;
     core->u_stage = at, at += MBDY_NU;
+    core->impulses = at, at += MBDY_NLOCKS;
     core->w = at;
     return core;
 }
@@ -162,6 +164,7 @@ int mbdy_start(mbdy_core *core) {
     core->arg[1] = core->k;
     core->res[0] = x;
     mbdy_model_start(core->arg, core->res, core->iw, core->w, 0);
+    memset(core->impulses, 0, sizeof(double) * MBDY_NLOCKS);
     bad = not_finite(x, MBDY_NX);
     if (bad >= 0) memcpy(x, core->x_old, sizeof(double) * MBDY_NX);
     return faulty(core, bad, MBDY_BAD_START);
@@ -181,6 +184,7 @@ void mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y) 
     core->arg[2] = core->k;
     core->res[0] = y ? y : core->vector[MBDY_Y];
     mbdy_model_outputs(core->arg, core->res, core->iw, core->w, 0);
+    if (!x) memcpy((y ? y : core->vector[MBDY_Y]) + MBDY_IMPULSES, core->impulses, sizeof(double) * MBDY_NLOCKS);
 }
 
 /* Inputs at a fraction of the communication step: held, or on the line from u to u_end (switches are u_end's). */
@@ -221,12 +225,16 @@ static void latch(mbdy_core *core, const double *u) {
     static const int locks[] = MBDY_LOCKS, speeds[] = MBDY_LOCK_SPEEDS;
     double *x = core->vector[MBDY_X];
     int moving = 0;
-    for (int i = 0; i < MBDY_NLOCKS; i++) moving |= u[locks[i]] != 0.0 && x[speeds[i]] != 0.0;
+    for (int i = 0; i < MBDY_NLOCKS; i++) {
+        core->impulses[i] = 0.0;
+        moving |= u[locks[i]] != 0.0 && x[speeds[i]] != 0.0;
+    }
     if (!moving) return;
     core->arg[0] = x;
     core->arg[1] = u;
     core->arg[2] = core->k;
     core->res[0] = core->x_stage;
+    core->res[1] = core->impulses;
     mbdy_model_latch(core->arg, core->res, core->iw, core->w, 0);
     memcpy(x, core->x_stage, sizeof(double) * MBDY_NX);
 #else

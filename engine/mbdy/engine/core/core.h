@@ -43,7 +43,8 @@ MBDY_API int mbdy_fault(const mbdy_core *core);
 MBDY_API int mbdy_prepare(mbdy_core *core);
 MBDY_API int mbdy_start(mbdy_core *core);
 
-/* x' and y at any state and input; the plant's own x and u where a pointer is null. */
+/* x' and y at any state and input; the plant's own x, u and y where a pointer is null. Impulses of the last step are
+   in y with the plant's own x. */
 MBDY_API void mbdy_derivatives(mbdy_core *core, const double *x, const double *u, double *dx);
 MBDY_API void mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y);
 

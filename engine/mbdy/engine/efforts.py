@@ -1,0 +1,57 @@
+"""What acts at a joint besides its constraint: input, spring, damper, and the laws that a model asks for.
+
+- cubic spring ``-k3 d^3`` of the distance d from rest;
+- Coulomb friction, smoothed: ``-F tanh(rate / friction_rate)``;
+- stops: a penalty ``k e^2 / (e + w)`` of the depth e beyond a stop, smooth at its touch and of stiffness k soon after
+  (w is `STOP_SOFTNESS`), with a damper that grows with the same share ``e / (e + w)``.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+from casadi import SX
+
+from mbdy.engine.constants import Structure
+
+STOP_SOFTNESS = 1e-3
+"""[m, rad] Depth at which half of a stop's stiffness acts."""
+
+
+def effort(kind: Structure, k: dict[str, SX], q: SX, u: SX, given: SX, rest: SX) -> SX:
+    """Force or torque (n_u) at a joint along its degrees of freedom, on the outboard body."""
+    tau = given - k["damping"] * u
+    if "friction" in kind.laws:
+        tau -= k["friction"] * ca.tanh(u / k["friction_rate"])
+    for i in range(kind.form.n_axes):
+        away = q[i] - rest[i]
+        tau[i] -= k["stiffness"][i] * away
+        if "cubic" in kind.laws:
+            tau[i] -= k["cubic_stiffness"][i] * away**3
+        if "stops" in kind.laws:
+            for depth, sign in _depths(k, q, i):
+                share = depth / (depth + STOP_SOFTNESS)
+                tau[i] += sign * k["stop_stiffness"][i] * depth * share - k["stop_damping"][i] * share * u[i]
+    return tau
+
+
+def potential(kind: Structure, k: dict[str, SX], q: SX, rest: SX) -> SX:
+    """Energy [J] in a joint's springs and stops."""
+    stored = SX(0)
+    for i in range(kind.form.n_axes):
+        away = q[i] - rest[i]
+        stored += k["stiffness"][i] * away**2 / 2
+        if "cubic" in kind.laws:
+            stored += k["cubic_stiffness"][i] * away**4 / 4
+        if "stops" in kind.laws:
+            for depth, _ in _depths(k, q, i):
+                soft = STOP_SOFTNESS
+                stored += k["stop_stiffness"][i] * (depth**2 / 2 - soft * depth + soft**2 * ca.log1p(depth / soft))
+    return stored
+
+
+def _depths(k: dict[str, SX], q: SX, i: int) -> tuple[tuple[SX, int], tuple[SX, int]]:
+    """How deep a coordinate is beyond its lower and its upper stop (0 between them), and where they push it."""
+    return (
+        (ca.fmax(k["stop_lower"][i] - q[i], 0), 1),
+        (ca.fmax(q[i] - k["stop_upper"][i], 0), -1),
+    )

@@ -1,0 +1,107 @@
+"""Laws of effort at joints: cubic springs, Coulomb friction, stops; files, closed forms, energy, refusals."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ellipk
+
+from mbdy.blocks import Plant, VariableError, simulate
+from mbdy.engine import ModelError, dumps, loads
+
+HINGE = """
+mbdy = 1
+[body.arm]
+mass = 1
+inertia = [1, 1, 2]
+[body.arm.joint]
+to = "inertial"
+kind = "revolute"
+axis = [0, 0, 1]
+{laws}
+[initial]
+arm.joint.angle = {angle}
+arm.joint.rate = {rate}
+"""
+INERTIA = 2.0
+
+
+def hinge(laws: str, angle: float = 0.0, rate: float = 0.0):
+    return loads(HINGE.format(laws=laws, angle=angle, rate=rate))
+
+
+def test_a_cubic_spring_swings_with_the_period_of_duffing():
+    """I q'' = -k3 q^3 from rest at A: period 4 K(1/2) / (A sqrt(k3/I)), K the complete elliptic integral."""
+    amplitude, cubic = 0.7, 5.0
+    period = 4 * ellipk(0.5) / (amplitude * math.sqrt(cubic / INERTIA))
+    run = simulate(hinge(f'cubic_stiffness = "{cubic} N*m/rad^3"', amplitude), until=period, every=period / 2)
+    assert run["arm.joint.angle"] == pytest.approx([amplitude, -amplitude, amplitude], abs=1e-10)
+    assert np.ptp(run["system.energy"]) < 1e-12
+
+
+def test_coulomb_friction_stops_a_body_in_the_closed_form_time():
+    """Far above friction_rate the rate falls by F/I; then it decays to rest and does not turn back."""
+    plant = Plant(hinge("friction = 0.4\nfriction_rate = 1e-4", rate=1.0))
+    assert plant.step(2.0)["arm.joint.rate"] == pytest.approx(1.0 - 0.4 / INERTIA * 2.0, abs=1e-12)
+    y = plant.step(6.0)
+    assert abs(y["arm.joint.rate"]) < 1e-12
+    assert y["arm.joint.angle"] == pytest.approx(0.5 * INERTIA / 0.4, rel=1e-3)
+    assert abs(y["system.work_residual"]) < 1e-15
+
+
+def test_a_stop_gives_back_the_energy_and_turns_the_body():
+    laws = 'stop_lower = "-30 deg"\nstop_upper = "30 deg"\nstop_stiffness = 2000'
+    run = simulate(hinge(laws, rate=1.0), until=6.0, every=0.01, step=1e-4)
+    angle = run["arm.joint.angle"]
+    assert np.ptp(run["system.energy"]) < 1e-7
+    assert math.radians(30) < angle.max() < math.radians(33)
+    assert -math.radians(33) < angle.min() < -math.radians(30)
+    damped = simulate(hinge(laws + "\nstop_damping = 40", rate=1.0), until=6.0, every=0.01, step=1e-4)
+    assert damped["system.energy"][-1] < 0.5 * damped["system.energy"][0]
+    assert np.abs(damped["system.work_residual"]).max() < 1e-10
+
+
+def test_what_a_model_does_not_ask_for_is_not_compiled_in():
+    plain, rich = Plant(hinge("stiffness = 3")), Plant(hinge("friction = 0"))
+    assert not any("friction" in name or "stop" in name for name in plain.parameter_names)
+    assert {"arm.joint.friction", "arm.joint.friction_rate"} <= set(rich.parameter_names)
+    assert not any("stop" in name for name in rich.parameter_names)
+
+
+def test_laws_come_back_from_the_file_that_is_written():
+    model = hinge("friction = 0.4\nstop_lower = -1\nstop_upper = 1\nstop_stiffness = 9\ncubic_stiffness = 0")
+    assert loads(dumps(model)) == model
+    assert model.bodies[0].joint.laws == ("cubic", "friction", "stops")
+    assert model.bodies[0].joint.friction_rate == (1e-3,)
+
+
+@pytest.mark.parametrize(
+    ("laws", "path", "message"),
+    [
+        ("friction = -1", "friction", ">= 0, got -1"),
+        ("friction = 1\nfriction_rate = 0", "friction_rate", "> 0, got 0"),
+        ("friction_rate = 1", "friction", "is missing beside 'friction_rate'"),
+        ("stop_lower = 0\nstop_upper = 1", "stop_stiffness", "is missing beside 'stop_lower'"),
+        ("stop_lower = 1\nstop_upper = 1\nstop_stiffness = 3", "stop_lower", "must be below stop_upper"),
+        ('cubic_stiffness = "3 N*m/rad"', "cubic_stiffness", "N"),
+        ("friction = [1, 2]", "friction", "has 2 values"),
+    ],
+)
+def test_impossible_laws_are_refused(laws, path, message):
+    with pytest.raises(ModelError) as caught:
+        hinge(laws)
+    (fault,) = caught.value.faults
+    assert fault.path == f"body.arm.joint.{path}"
+    assert message in str(fault)
+
+
+def test_impossible_laws_are_refused_at_run_time_too():
+    plant = Plant(hinge("friction = 1\nstop_lower = -1\nstop_upper = 1\nstop_stiffness = 3"))
+    for name, bad, good in (("friction_rate", 0.0, 1e-3), ("stop_lower", 2.0, -1.0)):
+        plant[f"arm.joint.{name}"] = bad
+        with pytest.raises(VariableError, match="'arm'"):
+            plant.step(0.1)
+        plant[f"arm.joint.{name}"] = good
+    plant.step(0.1)
