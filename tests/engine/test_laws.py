@@ -105,3 +105,44 @@ def test_impossible_laws_are_refused_at_run_time_too():
             plant.step(0.1)
         plant[f"arm.joint.{name}"] = good
     plant.step(0.1)
+
+
+ROTOR = """
+mbdy = 1
+[body.bus]
+mass = 10
+inertia = [4, 5, 6]
+joint = {{ to = "inertial", kind = "free" }}
+[body.bus.wheel.z]
+axis = [0, 0, 1]
+inertia = 0.5
+{laws}
+[initial]
+bus.z.speed = 10
+"""
+
+
+def rotor(laws: str):
+    return loads(ROTOR.format(laws=laws))
+
+
+def test_a_wheel_in_a_viscous_bearing_spins_down_exponentially():
+    """The relative speed falls with the reduced inertia J (I - J) / I; the system keeps its momentum."""
+    plant = Plant(rotor('damping = "0.2 N*m*s/rad"'))
+    momentum = plant["system.angular_momentum"]
+    y = plant.step(3.0)
+    reduced = 0.5 * (6.0 - 0.5) / 6.0
+    assert y["bus.z.speed"] == pytest.approx(10.0 * math.exp(-0.2 / reduced * 3.0), abs=1e-11)
+    np.testing.assert_allclose(y["system.angular_momentum"], momentum, atol=1e-12)
+    assert abs(y["system.work_residual"]) < 1e-14
+
+
+def test_a_wheel_with_coulomb_friction_slows_at_a_constant_rate():
+    plant = Plant(rotor("friction = 0.3"))
+    reduced = 0.5 * (6.0 - 0.5) / 6.0
+    assert plant.step(2.0)["bus.z.speed"] == pytest.approx(10.0 - 0.3 / reduced * 2.0, abs=1e-9)
+    assert "bus.z.friction" in plant.parameter_names
+    assert "bus.z.friction" not in Plant(rotor("")).parameter_names
+    assert loads(dumps(plant.model)) == plant.model
+    with pytest.raises(ModelError, match=r"body\.bus\.wheel\.z\.friction.*>= 0 N\.m, got -1"):
+        rotor("friction = -1")

@@ -17,6 +17,8 @@ from mbdy.engine.joint_values import JOINT_VALUES
 from mbdy.engine.joints import Shape, shape
 from mbdy.engine.model import Body, Model
 
+BEARING = ("damping", "friction", "friction_rate")
+"""The numbers of a wheel's bearing, in this order among the constants."""
 ROUNDING = 1e-9
 """Relative size of a negative principal minor that is taken for rounding, as the reader of files does."""
 
@@ -30,8 +32,12 @@ class Structure:
     attitude: bool
     motion: tuple[str, ...]
     laws: tuple[str, ...]
-    wheels: int
+    bearings: tuple[bool, ...]
     nodes: int
+
+    @property
+    def wheels(self) -> int:
+        return len(self.bearings)
 
 
 def structure(body: Body) -> Structure:
@@ -43,7 +49,7 @@ def structure(body: Body) -> Structure:
         joint.kind == "attitude",
         joint.motion,
         joint.laws,
-        len(body.wheels),
+        tuple(wheel.bearing for wheel in body.wheels.values()),
         len(body.nodes),
     )
 
@@ -78,7 +84,8 @@ def constant_fields(kind: Structure) -> Fields:
     return Fields((
         ("mass", 1), ("moment", 3), ("inertia", 6), ("com", 3),
         ("R0", 9), ("at", 3), ("axes", 3 * form.n_axes), ("frame", 4), *joint_fields(kind),
-        ("spin", kind.wheels), ("spin_axes", 3 * kind.wheels), ("nodes", 3 * kind.nodes),
+        ("spin", kind.wheels), ("spin_axes", 3 * kind.wheels), ("bearings", 3 * sum(kind.bearings)),
+        ("nodes", 3 * kind.nodes),
     ))  # fmt: skip
 
 
@@ -99,7 +106,7 @@ def parameter_fields(kind: Structure) -> Fields:
     sizes = [("mass", 1), ("com", 3), ("inertia", 6)]
     if not kind.floating:
         sizes += [("at", 3), ("frame", 4), ("axis", 3 * form.n_axes), *joint_fields(kind)]
-    sizes += [("wheels", 4 * kind.wheels), ("nodes", 3 * kind.nodes)]
+    sizes += [("wheels", 4 * kind.wheels), ("bearings", 3 * sum(kind.bearings)), ("nodes", 3 * kind.nodes)]
     return Fields(tuple(sizes))
 
 
@@ -111,6 +118,8 @@ def parameter_names(body: Body) -> list[str]:
         names += [f"{body.name}.joint.{part}" for part in ("at", "frame", "axis", *own)]
     for wheel in body.wheels:
         names += [f"{body.name}.{wheel}.inertia", f"{body.name}.{wheel}.axis"]
+    for wheel, rotor in body.wheels.items():
+        names += [f"{body.name}.{wheel}.{part}" for part in BEARING] if rotor.bearing else []
     return names + [f"{body.name}.{node}.at" for node in body.nodes]
 
 
@@ -169,10 +178,12 @@ def _possible(mass: SX, spins: list[SX], inertia: SX, whole: SX) -> SX:
 
 
 def _lawful(kind: Structure, p: dict[str, SX]) -> SX:
-    """Whether the rates of friction are positive and the lower stops below the upper ones."""
+    """Whether the rates of friction, of wheels too, are positive and the lower stops below the upper ones."""
     lawful = SX(1)
     if "friction" in kind.laws:
         lawful = ca.logic_and(lawful, ca.mmin(ca.vertcat(p["friction_rate"], 1)) > 0)
+    for i in range(sum(kind.bearings)):
+        lawful = ca.logic_and(lawful, p["bearings"][3 * i + 2] > 0)
     if "stops" in kind.laws:
         lawful = ca.logic_and(lawful, ca.mmax(ca.vertcat(p["stop_lower"] - p["stop_upper"], -1)) < 0)
     return lawful

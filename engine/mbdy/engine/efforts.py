@@ -1,7 +1,7 @@
-"""What acts at a joint besides its constraint: input, spring, damper, and the laws that a model asks for.
+"""What acts at a joint besides its constraint, and on wheels: inputs, springs, dampers, laws that a model asks for.
 
 - cubic spring ``-k3 d^3`` of the distance d from rest;
-- Coulomb friction, smoothed: ``-F tanh(rate / friction_rate)``;
+- Coulomb friction, smoothed: ``-F tanh(rate / friction_rate)``, in bearings of wheels too;
 - stops: a penalty ``k e^2 / (e + w)`` of the depth e beyond a stop, smooth at its touch and of stiffness k soon after
   (w is `STOP_SOFTNESS`), with a damper that grows with the same share ``e / (e + w)``.
 """
@@ -32,6 +32,21 @@ def effort(kind: Structure, k: dict[str, SX], q: SX, u: SX, given: SX, rest: SX)
                 share = depth / (depth + STOP_SOFTNESS)
                 tau[i] += sign * k["stop_stiffness"][i] * depth * share - k["stop_damping"][i] * share * u[i]
     return tau
+
+
+def wheel_torques(kind: Structure, k: dict[str, SX], given: SX, speeds: SX) -> SX:
+    """Torque (n) on each wheel about its axis: its motor's, and its bearing's where it takes any."""
+    torques = SX(given)
+    for at, i in enumerate(i for i, bearing in enumerate(kind.bearings) if bearing):
+        damping, friction, rate = (k["bearings"][3 * at + j] for j in range(3))
+        torques[i] -= damping * speeds[i] + friction * ca.tanh(speeds[i] / rate)
+    return torques
+
+
+def wheel_speeds(kind: Structure, k: dict[str, SX], h: SX, omega: SX) -> SX:
+    """Speed (n) of each wheel relative to its body, from its absolute spin momentum."""
+    speeds = [h[i] / k["spin"][i] - ca.dot(k["spin_axes"][3 * i : 3 * i + 3], omega) for i in range(kind.wheels)]
+    return ca.vertcat(*speeds) if speeds else SX(0, 1)
 
 
 def potential(kind: Structure, k: dict[str, SX], q: SX, rest: SX) -> SX:

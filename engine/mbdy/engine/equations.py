@@ -136,7 +136,7 @@ class _Assembly:
                 q_rates[j] = ca.vertcat(system.states[j].u[:3], q_rates[j][3:])
             if kind.attitude:
                 u_rates[j] = ca.vertcat(self.mass_centre_acceleration(system, moves, u), u_rates[j][3:])
-        return ca.densify(ca.vertcat(*q_rates, *u_rates, *(given.torques for given in system.inputs)))
+        return ca.densify(ca.vertcat(*q_rates, *u_rates, *(m.wheel_torques for m in moves)))
 
     def latch(self, x: MX, u: MX, k: MX) -> tuple[MX, MX]:
         """The state after locked joints have stopped at once, as a latch does, and the impulses that it took.

@@ -70,14 +70,14 @@ def n_forces(kind: Structure) -> int:
 def outward(kind: Structure, root: bool) -> ca.Function:
     """First sweep. In: q, u, k, V of the parent (not at a root), forces, effort, rest, wheel h and torque.
 
-    Out: E, r, S, c = S'u + V x S u, V, p = V x* M V - F, joint effort tau, q'.
+    Out: E, r, S, c = S'u + V x S u, V, p = V x* M V - F, joint effort tau, q', torques on the wheels.
     """
     form = kind.form
     q, u, V_parent = SX.sym("q", form.n_q), SX.sym("u", form.n_u), SX.sym("Vp", 6)
     forces = SX.sym("F", n_forces(kind))
     given = SX.sym("effort", 0 if kind.floating else form.n_u)
     rest = SX.sym("rest", 0 if kind.floating else form.n_axes)
-    h, wheel_torque = SX.sym("h", kind.wheels), SX.sym("tw", kind.wheels)
+    h, motors = SX.sym("h", kind.wheels), SX.sym("tw", kind.wheels)
     symbol, k = constants(kind)
     joint = motion(form, k["axes"], q, u)
     E = joint.E @ k["R0"].T
@@ -89,12 +89,13 @@ def outward(kind: Structure, root: bool) -> ca.Function:
         V = spatial.to_child(E, r, V_parent) + own
         c = joint.bias + spatial.cross_motion(V, own)
     p = spatial.cross_force(V, k["M"] @ V) - wrench(kind, k, forces)
+    wheel_torques = efforts.wheel_torques(kind, k, motors, efforts.wheel_speeds(kind, k, h, V[:3]))
     for i in range(kind.wheels):
         a = k["spin_axes"][3 * i : 3 * i + 3]
-        p += ca.vertcat(ca.cross(V[:3], a * h[i]) + a * wheel_torque[i], SX(3, 1))
+        p += ca.vertcat(ca.cross(V[:3], a * h[i]) + a * wheel_torques[i], SX(3, 1))
     tau = SX(form.n_u, 1) if kind.floating else efforts.effort(kind, k, q, u, given, rest)
-    inputs = [q, u, symbol, *([] if root else [V_parent]), forces, given, rest, h, wheel_torque]
-    outputs = [E, r, joint.S, c, V, p, tau, joint.rate]
+    inputs = [q, u, symbol, *([] if root else [V_parent]), forces, given, rest, h, motors]
+    outputs = [E, r, joint.S, c, V, p, tau, joint.rate, wheel_torques]
     return ca.Function(f"outward_{kind_name(kind, root)}", inputs, outputs)
 
 
@@ -187,4 +188,5 @@ def kind_name(kind: Structure, *flags: bool) -> str:
     how = "".join(m[0] for m in kind.motion)
     marks = "".join("y" if f else "n" for f in flags)
     laws = "".join(law[0] for law in kind.laws)
-    return f"t{form.translations}r{turning}{how}w{kind.wheels}p{kind.nodes}{'f' * kind.floating}{laws}_{marks}"
+    rotors = "".join("b" if bearing else "o" for bearing in kind.bearings)
+    return f"t{form.translations}r{turning}{how}w{rotors}p{kind.nodes}{'f' * kind.floating}{laws}_{marks}"

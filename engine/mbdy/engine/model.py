@@ -122,11 +122,20 @@ class Joint:
 class Wheel:
     """A rotor in a body that already includes its mass and inertia.
 
-    ``axis`` [-] body axes, any length but zero; ``inertia`` [kg.m2] spin inertia.
+    ``axis`` [-] body axes, any length but zero; ``inertia`` [kg.m2] spin inertia. Its bearing has viscous ``damping``
+    [N.m.s/rad] and Coulomb ``friction`` [N.m], smoothed below ``friction_rate`` [rad/s].
     """
 
     axis: Vector3
     inertia: float
+    damping: float = 0.0
+    friction: float = 0.0
+    friction_rate: float = 0.1
+
+    @property
+    def bearing(self) -> bool:
+        """Whether its bearing takes any torque; one that does not is not compiled in."""
+        return self.damping != 0 or self.friction != 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,14 +41,12 @@ def spin(kind: Structure) -> ca.Function:
     symbol, k = constants(kind)
     relative = ca.vertcat(V[:3], V[3:] - C.T @ drift)
     H = k["M"] @ relative
-    spins, speeds = SX(3, 1), []
+    spins = SX(3, 1)
     for i in range(kind.wheels):
-        a = k["spin_axes"][3 * i : 3 * i + 3]
-        spins += a * h[i]
-        speeds.append(h[i] / k["spin"][i] - ca.dot(a, V[:3]))
+        spins += k["spin_axes"][3 * i : 3 * i + 3] * h[i]
     total = C @ (H[:3] + spins) + ca.cross(rho - centre, C @ H[3:])
     inputs = [symbol, V, h, C, rho, centre, drift]
-    return ca.Function(f"spin_{kind_name(kind)}", inputs, [total, ca.vertcat(*speeds) if speeds else SX(0, 1)])
+    return ca.Function(f"spin_{kind_name(kind)}", inputs, [total, efforts.wheel_speeds(kind, k, h, V[:3])])
 
 
 def points(kind: Structure) -> ca.Function:

@@ -52,6 +52,7 @@ class BodyMotion:
     p: MX
     tau: MX
     q_rate: MX
+    wheel_torques: MX
     _: KW_ONLY
     below: tuple[MX, ...] = ()
     """Articulated inertia and bias force of the children together; nothing at a tip."""

@@ -344,6 +344,13 @@ def _parameters(model: Model) -> Iterator[Variable]:
             yield from made(f"{body.name}.{wheel}.inertia", ("kg.m2",), (rotor.inertia,), text, minimum=0.0)
             text = f"Spin axis of wheel {wheel} of {body.name}, body axes"
             yield from made(f"{body.name}.{wheel}.axis", ("1",) * 3, rotor.axis, text)
+    bearing = (("damping", "N.m.s/rad", "Viscous damping"), ("friction", "N.m", "Coulomb friction"),
+               ("friction_rate", "rad/s", "Rate at which 76 % of the Coulomb friction acts"))  # fmt: skip
+    for body in model.bodies:
+        for wheel, rotor in body.wheels.items():
+            for part, unit, what in bearing if rotor.bearing else ():
+                text = f"{what} of wheel {wheel} of {body.name}"
+                yield from made(f"{body.name}.{wheel}.{part}", (unit,), (getattr(rotor, part),), text)
     for body in model.bodies:
         for node, point in body.nodes.items():
             text = f"Place of node {node} from the origin of {body.name}, body axes"

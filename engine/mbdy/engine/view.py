@@ -117,7 +117,7 @@ class View:
             f, reaction = reactions(system, self.moves, j)
             own_energy, own_residual = self._call(
                 observe.energy, j, (), state.q, root_frame_speeds(system.structures[j], state.u), k, m.V, m.A,
-                state.h, self.C[j], speeds, given.forces, m.tau, reaction, given.torques, given.rest, drift + slip,
+                state.h, self.C[j], speeds, given.forces, m.tau, reaction, m.wheel_torques, given.rest, drift + slip,
                 origin + self.rho[j], gravity, swept,
             )  # fmt: skip
             seen[f"{body.name}.joint.load"], seen[f"{body.name}.joint.reaction"] = f, reaction
