@@ -17,6 +17,7 @@ help:
 	@echo "make lint       ruff and pyright"
 	@echo "make docs       the pictures of the documentation"
 	@echo "make clean      remove $(VENV) and caches of tools"
+	@echo "source $(BIN)/activate  then gives the mbdy and python of $(VENV)"
 
 demo: $(VENV)/.installed
 	$(BIN)/mbdy demo --folder $(RESULTS)

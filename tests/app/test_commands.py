@@ -13,7 +13,7 @@ import pytest
 
 from bad_models import BAD_MODELS, WARNED_MODELS, bus
 from mbdy.app.check import check
-from mbdy.app.common import version
+from mbdy.app.common import program, quoted, version
 from mbdy.app.main import EXAMPLES
 from mbdy.app.simulate import Integrator
 from mbdy.engine import load
@@ -97,8 +97,30 @@ def test_new_takes_odd_names(name: str, tmp_path: Path, mbdy):
 def test_check_shows_the_tree_and_the_totals(satellite: Path, mbdy):
     said = mbdy("check", satellite)
     assert (said.status, said.err) == (0, "")
-    for part in ("bus  free", "left  revolute", "wheels x, y, z", "136 kg", "degrees of freedom  8", "no faults"):
+    for part in (
+        "bus  free",
+        "left  revolute",
+        "wheels x, y, z",
+        "136 kg",
+        "degrees of freedom  8, and 3 wheels",
+        "no faults",
+    ):
         assert part in said.out
+
+
+def test_check_shows_no_rounding(tmp_path: Path, mbdy):
+    """A turned bus: products of inertia and a mass centre that are zero but for rounding."""
+    file = tmp_path / "turned.toml"
+    file.write_text(
+        'mbdy = 1\n[body.a]\nmass = 3\ninertia = [1, 2, 3]\njoint = { to = "inertial", kind = "free" }\n'
+        '[body.b]\nmass = 1\ninertia = [1, 1, 1]\njoint = { to = "a", kind = "fixed", at = [0, 0.7, 0] }\n'
+        '[body.c]\nmass = 1\ninertia = [1, 1, 1]\njoint = { to = "a", kind = "fixed", at = [0, -0.7, 0] }\n'
+        "[initial]\na.attitude = [0.1, 0.2, 0.3, 0.927361849549570]\na.position = [0.3, 0.2, 0.1]\n"
+    )
+    said = mbdy("check", file, "--json").json
+    inertia, centre = said["totals"]["inertia"], said["totals"]["centre_of_mass"]
+    assert [inertia[i][j] for i in range(3) for j in range(3) if i != j] == [0.0] * 6
+    assert centre == [0.0, 0.0, 0.0]
 
 
 def test_check_for_machines(satellite: Path, mbdy):
@@ -166,6 +188,8 @@ def test_a_file_that_cannot_be_read_is_bad_input(command: str, tmp_path: Path, m
     assert missing.status == 2
     assert "nosuch.toml: cannot be read" in missing.err
     assert mbdy(command, tmp_path).status == 2
+    Path("mysat.toml").write_text(bus(), encoding="utf-8")
+    assert "did you mean mysat.toml?" in mbdy(command, "mysat").err
 
 
 def test_fmu_is_written(satellite: Path, mbdy):
@@ -177,13 +201,58 @@ def test_fmu_is_written(satellite: Path, mbdy):
     assert Path("satellite.fmu").exists()
 
 
-@pytest.mark.parametrize(
-    "words", [("-o", "sat.zip"), ("--step", "0"), ("--step", "1 kg"), ("--fmi", "1.0"), ("-o", "satellite.toml")]
-)
+@pytest.mark.parametrize("words", [("-o", "sat.zip"), ("--step", "0"), ("--step", "1 kg"), ("-o", "satellite.toml")])
 def test_fmu_refuses(words, satellite: Path, mbdy):
     before = satellite.read_text(encoding="utf-8")
     assert mbdy("fmu", satellite, *words).status == 2
     assert satellite.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--fmi", "3.0", "--fmi 3.0: this version makes FMI 2.0 only"),
+        ("--fmi", "1.0", "this version makes FMI 2.0 only"),
+        ("--kind", "native", "--kind native: this version makes FMUs of kind python only"),
+    ],
+)
+def test_fmu_says_what_this_version_does_not_make(option, value, words, satellite: Path, mbdy):
+    said = mbdy("fmu", satellite, option, value, "-o", "deep/sat.fmu")
+    assert said.status == 2
+    assert words in said.err
+    assert not Path("deep").exists()
+    helped = " ".join(mbdy("fmu", "--help").out.split())
+    assert option in helped
+    assert value not in helped
+
+
+def test_fmu_makes_no_folder_for_a_bad_model(tmp_path: Path, monkeypatch, mbdy):
+    monkeypatch.chdir(tmp_path)
+    assert mbdy("fmu", "nosuch.toml", "-o", "deep/sat.fmu").status == 2
+    assert not Path("deep").exists()
+
+
+def test_next_steps_can_be_typed_as_they_are_shown(tmp_path: Path, monkeypatch, mbdy):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("UV_RUN_RECURSION_DEPTH", raising=False)
+    assert "mbdy check 'my sat.toml'" in mbdy("new", "my sat").err
+    bin_folder = tmp_path / ".venv" / "bin"
+    bin_folder.mkdir(parents=True)
+    script = bin_folder / "mbdy"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    for argv0, path, expected in (
+        (".venv/bin/mbdy", "", ".venv/bin/mbdy"),
+        (str(script), str(bin_folder), "mbdy"),
+        ("mbdy", str(bin_folder), "mbdy"),
+    ):
+        monkeypatch.setattr(sys, "argv", [argv0, "demo"])
+        monkeypatch.setenv("PATH", path)
+        assert program() == expected
+    monkeypatch.setattr(sys, "argv", ["/lib/mbdy/__main__.py"])
+    assert program() == f"{quoted(sys.executable)} -m mbdy"
+    monkeypatch.setenv("UV_RUN_RECURSION_DEPTH", "1")
+    assert program() == "uv run mbdy"
 
 
 def test_a_process_of_its_own(satellite: Path, process):

@@ -30,6 +30,12 @@ def test_the_demo_turns_the_satellite_to_its_target(shown):
     assert results["work_residual"] < 1e-10
 
 
+def test_the_largest_are_between(shown):
+    results = shown[1].json["results"]
+    for what in ("attitude_error", "rate", "panel_angle"):
+        assert results[f"{what}_largest"] >= max(results[f"{what}_start"], results[f"{what}_end"])
+
+
 def test_the_fmu_is_the_block(shown):
     assert shown[1].json["results"]["fmu_against_block"] <= SAME
 

@@ -82,6 +82,18 @@ def test_the_page_needs_nothing_else_and_has_the_plots(satellite: Path, mbdy):
     assert "<b>left</b> revolute" in text
 
 
+def test_cards_say_how_far_momentum_went_and_why(satellite: Path, mbdy):
+    words = ("--until", "1", "--set", "bus.torque[1]=3 N*m", "--set", "system.gravity=[0, 0, -9.81]")
+    assert mbdy("simulate", satellite, *words, "--report", "run.html").status == 0
+    page = Path("run.html").read_text(encoding="utf-8")
+    found = re.findall(r'<div class="card number"><b>(.*?)</b><span>(.*?)</span>', page)
+    cards = {label: value for value, label in found}
+    angular = next(label for label in cards if label.startswith("angular momentum, largest change ("))
+    assert re.fullmatch(r"angular momentum, largest change \(3 N\.m\.s\); external torques act", angular)
+    assert re.fullmatch(r"\d\.?\d* × start", cards[angular])
+    assert any(label.startswith("linear momentum") and label.endswith("; gravity acts") for label in cards)
+
+
 def test_plots_show_the_run_in_the_units_of_people(satellite: Path):
     run = simulate(satellite, until=1.0, every=0.1)
     found = {panel.title: panel for section in sections(run) for panel in section.panels}

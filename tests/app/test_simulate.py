@@ -38,7 +38,32 @@ def test_the_summary_names_rates_and_drifts(satellite: Path, mbdy):
     said = mbdy("simulate", satellite, "--until", "0.5")
     for name in ("bus.omega", "left.joint.rate", "bus.x.speed", "system.angular_momentum", "system.energy"):
         assert name in said.out
+    for name in ("bus.attitude", "left.joint.angle"):
+        assert name in said.out
+    assert "act" not in said.out.split("changes and residual")[0].split("system.angular_momentum")[1]
     assert "nothing was written" in said.err
+
+
+def test_the_summary_says_what_changes_momentum(satellite: Path, tmp_path: Path, mbdy):
+    def lines(*words: object) -> list[str]:
+        said = mbdy("simulate", *words, "--until", "0.1")
+        assert said.status == 0
+        return [line for line in said.out.splitlines() if "momentum change" in line]
+
+    angular, linear = lines(satellite, "--set", "system.gravity[3]=-9.81")
+    assert "act" not in angular
+    assert "× start; gravity acts)" in linear
+    angular, linear = lines(satellite, "--set", "bus.torque[1]=3 N*m")
+    assert "external torques act" in angular
+    assert "act" not in linear
+    Path("push.csv").write_text("time,bus.thruster.force[3]\n0,0\n0.05,1\n", encoding="utf-8")
+    assert all("external forces act" in line for line in lines(satellite, "--input", "push.csv"))
+    arm = tmp_path / "arm.toml"
+    arm.write_text(
+        "mbdy = 1\n[body.arm]\nmass = 1\ninertia = [1, 1, 1]\n"
+        "joint = { to = 'inertial', kind = 'revolute', axis = [0, 0, 1] }\n"
+    )
+    assert all("the joint to inertial acts" in line for line in lines(arm))
 
 
 def test_the_summary_for_machines(satellite: Path, mbdy):
@@ -102,7 +127,12 @@ def test_values_are_read_in_the_units_of_their_variable(satellite: Path):
     assert read("bus.inertia=[2, 3, 4]") == [2, 0, 0, 3, 0, 4]
     assert read("bus.inertia=[[2, 0.1, 0], [0.1, 3, 0.2], [0, 0.2, 4]]") == [2, 0.1, 0, 3, 0.2, 4]
     assert read("bus.inertia=[2, 0.1, 0, 3, 0.2, 4]") == [2, 0.1, 0, 3, 0.2, 4]
+    rows = read("bus.inertia=[[2, 0, 0], [0.0, 3, 1e-1], [0e3, 100 g*m^2, 4]]")
+    assert rows == [2, 0, 0, 3, 0.1, 4]
     assert read("bus.inertia[1,2]=0.5") == [0.5]
+    assert read('bus.position=["1 km", 2, "30 cm"]') == [1000, 2, 0.3]
+    assert read("bus.position=['1', 2, 3] km") == [1000, 2000, 3000]
+    assert read('bus.mass="3 kg"') == [3]
     assert read("bus.position=[1 km, 2, 30 cm]") == [1000, 2, 0.3]
     assert read("left.joint.rest = 1e-3") == [1e-3]
 
@@ -117,11 +147,13 @@ def test_values_are_read_in_the_units_of_their_variable(satellite: Path):
         ("=3", "NAME=VALUE"),
         ("left.joint.stiffness=stiff", "must be a number"),
         ("left.joint.stiffness=nan", "finite"),
-        ("left.joint.stiffness=[1, 2]", "one number"),
-        ("bus.omega=[1, 2]", "3 values are needed"),
+        ("left.joint.stiffness=[1, 2]", "left.joint.stiffness has 1 element, got 2: give one number"),
+        ("bus.omega=[1, 2]", "bus.omega has 3 elements, got 2"),
         ("bus.omega=[1, 2, 3", "not closed"),
         ("bus.omega=[[1], 2, 3]", "brackets"),
-        ("bus.omega=1", "3 values are needed"),
+        ("bus.omega=2", "bus.omega has 3 elements, got 1: write 'bus.omega=[2, 0, 0] deg/s' or 'bus.omega[1]=2 deg/s'"),
+        ("bus.attitude=1", "'bus.attitude=[1, 0, 0, 0]' or 'bus.attitude[1]=1'"),
+        ("bus.inertia=2", "'bus.inertia=[2, 2, 2] kg.m2' or 'bus.inertia[1,1]=2 kg.m2'"),
         ("bus.inertia=[[1, 2, 0], [0, 1, 0], [0, 0, 1]]", "symmetric"),
         ("bus.inertia=[[1, 2], [0, 1], [0, 0]]", "three rows"),
         ("bus.mass=-3 kg", ">= 0"),
@@ -142,11 +174,42 @@ def test_switches_can_be_set_by_words(tmp_path: Path, mbdy):
         "mbdy = 1\n[body.arm]\nmass = 1\ninertia = [1, 1, 1]\n[body.arm.joint]\nto = 'inertial'\nkind = 'revolute'\n"
         "axis = [0, 0, 1]\nmotion = 'switchable'\n"
     )
-    for word, rate in (("true", 0.0), ("1", 0.0), ("False", 0.1)):
-        words = ("--until", "0.1", "--set", f"arm.joint.locked={word}", "--set", "arm.joint.torque=1")
-        assert mbdy("simulate", file, *words, "--json").json["final"]["arm.joint.rate"] == pytest.approx(rate)
+    words = ("--until", "0.1", "--set", "arm.joint.torque=1", "--json")
+    assert mbdy("simulate", file, *words, "--set", "arm.joint.locked=true").json["final"]["arm.joint.rate"] == 0.0
+    ports = Plant(file, virtual=True).ports
+    for value, names in ((1.0, ("true", "1", "Yes", "on")), (0.0, ("False", "0", "no", "OFF"))):
+        for word in names:
+            assert assignment(f"arm.joint.locked={word}", ports).values == (value,)
     assert mbdy("simulate", file, "--set", "arm.joint.locked=2").status == 2
-    assert mbdy("simulate", file, "--set", "arm.joint.locked=yes").status == 2
+    assert mbdy("simulate", file, "--set", "arm.joint.locked=maybe").status == 2
+
+
+def test_one_value_serves_a_whole_joint_as_in_the_file(tmp_path: Path):
+    file = tmp_path / "table.toml"
+    file.write_text(
+        "mbdy = 1\n[body.table]\nmass = 1\ninertia = [1, 1, 1]\n[body.table.joint]\nto = 'inertial'\n"
+        "kind = 'planar'\nmotion = 'switchable'\n"
+    )
+    ports = Plant(file, virtual=True).ports
+    for name in ("stiffness", "damping", "rest", "acceleration"):
+        assert assignment(f"table.joint.{name}=2", ports).values == (2.0, 2.0, 2.0)
+    for name in ("prescribed", "locked"):
+        assert assignment(f"table.joint.{name}=on", ports).values == (1.0, 1.0, 1.0)
+    for text, fragment in (
+        ("table.joint.damping=2 N*s/m", "something else"),
+        ("table.joint.force=2", "has 2 elements"),
+        ("table.joint.locked=[on, off]", r"'table.joint.locked=\[true, false, false\]' or 'table.joint.locked\[1\]=tr"),
+        ("table.joint.rest=[1, 2]", r"has 3 elements, got 2: write 'table.joint.rest=\[2, 0, 0\]' or"),
+    ):
+        with pytest.raises(RequestError, match=fragment):
+            assignment(text, ports)
+
+
+def test_angles_that_look_like_degrees_are_doubted(satellite: Path, mbdy):
+    words = ("--until", "0.01", "--set", "left.joint.rest=30", "--set", "left.joint.angle=3", "--json")
+    said = mbdy("simulate", satellite, *words, "--set", "right.joint.angle=400 deg", "--set", "bus.x.speed=100")
+    assert said.status == 0
+    assert said.json["warnings"] == ['--set left.joint.rest=30: 30 rad is 1719 deg; did you mean "30 deg"?']
 
 
 def test_inputs_from_a_file(satellite: Path, mbdy):
@@ -186,7 +249,12 @@ def test_input_files_that_cannot_be_taken(satellite: Path, mbdy):
         (("-o", "satellite.toml"), "satellite.toml"),
         (("-o", "a.html", "--report", "a.html"), "--report"),
         (("-o", "satellite.toml/run.csv"), "-o"),
-        (("--until", "1e12", "--every", "1e-3"), "memory"),
+        (("--until", "1e12", "--every", "1e-3"), "every"),
+        (("--until", "1e308", "--every", "1e-308"), "would never end"),
+        (("--until", "1e308"), "would never end"),
+        (("--step", "5e-324"), "would never end"),
+        (("-o", "run.html"), "-o run.csv, or --report run.html"),
+        (("--report", "run.CSV"), "--report run.html, or -o run.CSV"),
     ],
 )
 def test_options_that_cannot_be_taken(words, fragment: str, satellite: Path, mbdy):
@@ -203,7 +271,7 @@ def test_a_run_that_fails_keeps_its_rows(as_json: bool, satellite: Path, mbdy):
     said = mbdy("simulate", satellite, *words, *(["--json"] if as_json else []))
     assert said.status == 1
     assert "left the finite numbers" in said.err
-    assert "run.csv and run.html" in said.err
+    assert "rows until then are in run.csv and run.html (" in said.err
     _, rows = table("run.csv")
     assert len(rows) > 3
     assert rows[:, 0].tolist() == pytest.approx((np.arange(len(rows)) * 0.01).tolist())
@@ -216,6 +284,34 @@ def test_a_run_that_fails_keeps_its_rows(as_json: bool, satellite: Path, mbdy):
         assert "finite" in told["error"]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize(
+    ("words", "kept"), [(("-o", "/dev/full", "--report", "run.html"), "run.html"),
+                        (("-o", "run.csv", "--report", "/dev/full"), "run.csv")]
+)  # fmt: skip
+def test_a_file_that_cannot_be_written_does_not_lose_the_other(words, kept: str, satellite: Path, mbdy):
+    said = mbdy("simulate", satellite, "--until", "0.1", *words)
+    assert said.status == 1
+    assert "error: /dev/full: No space left on device" in said.err
+    assert Path(kept).stat().st_size > 100
+    assert f"wrote {kept}" in said.out
+    assert "system.energy" in said.out
+    told = mbdy("simulate", satellite, "--until", "0.1", *words, "--json").json
+    assert not told["ok"]
+    assert "No space left" in told["error"]
+    assert sorted(filter(None, (told["csv"], told["report"]))) == [kept]
+
+
+@pytest.mark.parametrize("words", [("nosuch.toml",), ("bad.toml",), ("satellite.toml", "--set", "bus.mass=heavy")])
+def test_no_folder_is_made_for_a_run_that_cannot_begin(words, satellite: Path, mbdy):
+    Path("bad.toml").write_text("mbdy = 2\n", encoding="utf-8")
+    assert mbdy("simulate", *words, "-o", "deep/run.csv", "--report", "down/run.html").status == 2
+    assert not Path("deep").exists()
+    assert not Path("down").exists()
+    assert mbdy("simulate", satellite, "--until", "0.01", "-o", "deep/run.csv").status == 0
+    assert Path("deep/run.csv").exists()
+
+
 def test_integrators_and_steps_make_a_difference(satellite: Path, mbdy):
     ends = [
         mbdy("simulate", satellite, "--until", "1", *words, "--json").json["final"]["left.joint.angle"]
@@ -226,7 +322,7 @@ def test_integrators_and_steps_make_a_difference(satellite: Path, mbdy):
 
 
 @pytest.mark.parametrize(
-    ("until", "period"), [(60, 0.1), (10, 0.02), (1, 0.002), (1000, 2), (86400, 100), (0.5, 0.001)]
+    ("until", "period"), [(60, 0.1), (10, 0.02), (1, 0.002), (1000, 2), (86400, 100), (0.5, 0.001), (5e-324, 5e-324)]
 )
 def test_the_usual_period_is_round(until: float, period: float):
     assert usual_period(until) == pytest.approx(period, rel=1e-12)

@@ -13,7 +13,7 @@ import tomlkit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bad_models import BAD_MODELS, WARNED_MODELS, bus, hinged
+from bad_models import BAD_MODELS, WARNED_MODELS, bus, hinged, panel
 from mbdy.engine.faults import Fault, ModelError, ModelWarning
 from mbdy.engine.files import load, loads
 
@@ -32,7 +32,7 @@ def test_refused(text: str, path: str, fragment: str) -> None:
 @pytest.mark.parametrize(("text", "path", "fragment"), [pytest.param(*bad[1:], id=bad[0]) for bad in BAD_MODELS])
 def test_one_mistake_is_told_once(text: str, path: str, fragment: str) -> None:
     # A misspelt key that is needed is unknown, and the one that was meant is missing.
-    expected = {"empty": 2, "unknown-node": 2, "unknown-frame": 2, "axes-on-revolute": 2}
+    expected = {"empty": 2, "unknown-node": 2, "unknown-frame": 2, "axes-on-revolute": 2, "other-word-parent": 2}
     name = next(bad[0] for bad in BAD_MODELS if bad[1] == text)
     with pytest.raises(ModelError) as caught:
         loads(text)
@@ -116,6 +116,19 @@ def test_words_of_a_fault() -> None:
     error = ModelError("sat.toml", [fault, Fault("", "is empty")])
     assert str(error) == f"sat.toml: {fault}\nsat.toml: is empty"
     assert pickle.loads(pickle.dumps(error)).faults == error.faults
+
+
+def test_a_name_without_its_suffix(tmp_path: Path) -> None:
+    (tmp_path / "mysat.toml").write_text(bus())
+    with pytest.raises(ModelError, match=r"no such file or directory; did you mean .*mysat\.toml\?"):
+        load(tmp_path / "mysat")
+
+
+def test_angles_of_less_than_a_turn_and_with_units_are_not_doubted() -> None:
+    start = '[initial]\npanel.joint.angle = [3.8, "900 deg"]\npanel.joint.rate = [40, 0]'
+    axes = "axes = [[1, 0, 0], [0, 1, 0]]"
+    loads(panel('kind = "universal"', axes, "rest = [-6, 6]", "stiffness = 500", more=start))
+    loads(panel('kind = "prismatic"', "axis = [1, 0, 0]", "rest = 45", more="[initial]\npanel.joint.displacement = 30"))
 
 
 def test_unreadable_files(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from mbdy.engine.compiled import compiler
 from mbdy.fmu import ExportError, export_fmu, front
 from mbdy.fmu.slave import core_name
 
+SLAVE = Path(front.SOURCE).with_name("slave.py")
 VIRTUAL_TOLERANCE = 1e-12
 """Between the compiled core and CasADi's virtual machine: the same arithmetic, other rounding in libm."""
 
@@ -196,7 +197,7 @@ def test_a_core_that_does_not_load(fmu, tmp_path):
 
 def test_without_a_compiler(without_compiler, tmp_path, opened):
     model = satellite("made without a compiler")
-    with pytest.warns(NoCompilerNote, match="carries no compiled core and runs only where mbdy is installed"):
+    with pytest.warns(NoCompilerNote, match="needs mbdy where it runs.*`pip install ziglang` brings a compiler"):
         fmu = export_fmu(model, tmp_path / "virtual.fmu")
     with zipfile.ZipFile(fmu) as packed:
         assert not [name for name in packed.namelist() if name.startswith("resources/core-")]
@@ -211,6 +212,36 @@ def test_without_a_compiler(without_compiler, tmp_path, opened):
         client.step()
         direct.step()
     np.testing.assert_allclose(client.outputs(), direct.outputs(), rtol=VIRTUAL_TOLERANCE, atol=VIRTUAL_TOLERANCE)
+
+
+PROCESS_END = """
+    import ctypes, sys, types
+    from pathlib import Path
+    slave = types.ModuleType("slave")
+    slave.__file__ = {slave!r}
+    exec(Path({slave!r}).read_text(encoding="utf-8"), vars(slave))
+    held = ctypes.CDLL({library!r})
+    slave._end_in_order({library!r})
+    slave._end_in_order({library!r})
+    slave._end_in_order({library!r} + "-that-is-not-there")
+    print("alive", flush=True)
+"""
+LIBRARY_THAT_ENDS = """
+    #include <unistd.h>
+    void finalizePythonInterpreter(void) { (void)!write(1, "let go\\n", 7); }
+    __attribute__((destructor)) static void end(void) { (void)!write(1, "end\\n", 4); }
+"""
+
+
+@pytest.mark.skipif(compiler() is None or not sys.platform.startswith("linux"), reason="no C compiler for Linux")
+def test_without_our_library_the_slave_has_pythonfmu_let_go_in_time(tmp_path):
+    """pythonfmu 0.7 aborts its host where its own destructor comes first."""
+    (tmp_path / "ends.c").write_text(textwrap.dedent(LIBRARY_THAT_ENDS))
+    library = tmp_path / "ends.so"
+    subprocess.run([*compiler().command, "-fPIC", "-shared", "-o", str(library), str(tmp_path / "ends.c")], check=True)
+    code = textwrap.dedent(PROCESS_END.format(slave=str(SLAVE), library=str(library)))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "alive\nlet go\nend\n"), done.stderr
 
 
 @pytest.mark.parametrize(

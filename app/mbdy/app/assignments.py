@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 from mbdy.app.common import RequestError
 from mbdy.blocks import Plant, VariableError
 from mbdy.engine import Ports, Variable
-from mbdy.engine.faults import RefusalError
-from mbdy.engine.units import quantity
+from mbdy.engine.faults import ModelWarning, RefusalError
+from mbdy.engine.units import odd_angle, quantity
+from mbdy.engine.values import ASYMMETRY
 
-WORDS = {"true": 1.0, "false": 0.0}
+WORDS = {"true": 1.0, "yes": 1.0, "on": 1.0, "false": 0.0, "no": 0.0, "off": 0.0}
 """What a Boolean input may be called besides 1 and 0."""
 PLACES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 """The entries of a tensor's upper triangle in the order of its six values."""
+SHARED = ("stiffness", "damping", "rest", "acceleration", "prescribed", "locked")
+"""Of a joint: one value serves all its degrees of freedom, as in a model file."""
 
 Entry = Any
 """Text of a number, or a list of entries."""
@@ -43,50 +47,91 @@ def assigned(plant: Plant, texts: list[str]) -> list[Assignment]:
 
 
 def assignment(text: str, ports: Ports) -> Assignment:
-    """``"panel.joint.torque=0.2 N*m"`` read by the table ``ports``."""
+    """``"panel.joint.torque=0.2 N*m"`` read by the table ``ports``; warns of an angle that looks like degrees."""
     name, equals, value = text.partition("=")
     name, value = name.strip(), value.strip()
     if not (equals and name and value):
         raise RequestError(f"--set {text}: give NAME=VALUE, e.g. --set 'bus.omega[1]=5 deg/s'")
     try:
         variable, part = ports.find(name)
-        values = _values(value, variable, part)
+        values = _values(value, name, variable, part)
     except KeyError as fault:
         raise RequestError(f"--set {text}: {fault.args[0]}") from None
     except RefusalError as fault:
         raise RequestError(f"--set {text}: {fault}") from None
-    return Assignment(text, name, variable.scalar_names[part], tuple(values))
+    for remark in dict.fromkeys(values.remarks):
+        warnings.warn(f"--set {text}: {remark}", ModelWarning, stacklevel=2)
+    return Assignment(text, name, variable.scalar_names[part], tuple(values.numbers))
 
 
-def _values(text: str, variable: Variable, part: slice) -> list[float]:
+class _Read:
+    """Entries as ``numbers`` in SI, and ``remarks`` on them."""
+
+    def __init__(self) -> None:
+        self.numbers: list[float] = []
+        self.remarks: list[str] = []
+
+    def add(self, text: str, unit: str) -> None:
+        if unit == "" and text.lower() in WORDS:
+            self.numbers.append(WORDS[text.lower()])
+            return
+        self.numbers.append(quantity(text, unit, bare=True))
+        if odd := odd_angle(text, unit):
+            self.remarks.append(str(odd))
+
+
+def _values(text: str, name: str, variable: Variable, part: slice) -> _Read:
     units = variable.units[part]
     read = _entries(text)
     entries = [read] if isinstance(read, str) else read
     if variable.name.endswith(".inertia") and len(units) == len(PLACES) and len(entries) == 3:
-        entries = _tensor(entries)
-    numbers = [entry for entry in entries if isinstance(entry, str)]
-    if len(numbers) < len(entries):
+        entries = _tensor(entries, units[0])
+    elif isinstance(read, str) and variable.name.rpartition(".joint.")[2] in SHARED:
+        entries = entries * len(units)
+    if not all(isinstance(entry, str) for entry in entries):
         raise RefusalError("has too many brackets", "give a list such as [0.1, 0, 0]")
-    if len(numbers) != len(units):
-        example = f"[{', '.join(['0'] * len(units))}]" if len(units) > 1 else "one number"
-        raise RefusalError(f"{len(units)} values are needed, got {len(numbers)}", f"give {example}")
-    return [_number(entry, unit) for entry, unit in zip(numbers, units, strict=True)]
+    if len(entries) != len(units):
+        raise RefusalError(_wrong_count(name, variable, part, len(entries)))
+    found = _Read()
+    for entry, unit in zip(entries, units, strict=True):
+        found.add(entry, unit)
+    return found
 
 
-def _number(text: str, unit: str) -> float:
-    if unit == "" and text.lower() in WORDS:
-        return WORDS[text.lower()]
-    return quantity(text, unit, bare=True)
+def _wrong_count(name: str, variable: Variable, part: slice, got: int) -> str:
+    """``bus.omega has 3 elements, got 1: write 'bus.omega=[2, 0, 0] deg/s' or 'bus.omega[1]=2 deg/s'``."""
+    units, shown = variable.units[part], variable.display_units[part]
+    if len(units) == 1:
+        return f"{name} has 1 element, got {got}: give one number"
+    unit = (shown[0] or units[0]) if len(set(units)) == 1 else ""
+    behind = "" if unit in ("", "1") else f" {unit}"
+    first = "true" if variable.boolean else "2"
+    if len(units) == len(PLACES) and variable.name.endswith(".inertia"):
+        whole = "[2, 2, 2]"
+    elif variable.name.endswith((".attitude", ".frame")):
+        whole, first = "[1, 0, 0, 0]", "1"
+    else:
+        whole = f"[{', '.join([first, *['false' if variable.boolean else '0'] * (len(units) - 1)])}]"
+    one = variable.scalar_names[part][0]
+    return f"{name} has {len(units)} elements, got {got}: write '{name}={whole}{behind}' or '{one}={first}{behind}'"
 
 
 def _entries(text: str) -> str | list[Entry]:
-    """``text``, or the entries of the list that it spells; a unit behind a bracket is each entry's."""
+    """``text``, or the entries of the list that it spells; a unit behind a bracket is each entry's.
+
+    Quotes around a value, which a model file needs, may be there.
+    """
     if not text.startswith("["):
-        return text
+        return _unquoted(text)
     inside, close, unit = text[1:].rpartition("]")
     if not close:
         raise RefusalError("a bracket is not closed", "give a list such as [0.1, 0, 0]")
-    return [_entries(f"{entry} {unit.strip()}".strip()) for entry in _split(inside)]
+    return [_entries(f"{_unquoted(entry)} {unit.strip()}".strip()) for entry in _split(inside)]
+
+
+def _unquoted(text: str) -> str:
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1].strip() if quoted else text
 
 
 def _split(inside: str) -> list[str]:
@@ -101,15 +146,17 @@ def _split(inside: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
-def _tensor(entries: list[Entry]) -> list[Entry]:
+def _tensor(entries: list[Entry], unit: str) -> list[Entry]:
     """Six entries of a tensor from its diagonal or its three rows, as the model file may have them."""
     if all(isinstance(entry, str) for entry in entries):
         x, y, z = entries
         return [x, "0", "0", y, "0", z]
     rows = [row for row in entries if isinstance(row, list) and len(row) == len(entries)]
-    if len(rows) < len(entries):
+    if len(rows) < len(entries) or not all(isinstance(entry, str) for row in rows for entry in row):
         raise RefusalError("an inertia has three rows of three numbers", "or give the three principal moments")
+    numbers = [[quantity(entry, unit, bare=True) for entry in row] for row in rows]
+    rounding = ASYMMETRY * max(abs(number) for row in numbers for number in row)
     for i, j in PLACES:
-        if rows[i][j] != rows[j][i]:
+        if abs(numbers[i][j] - numbers[j][i]) > rounding:
             raise RefusalError(f"entries [{i + 1},{j + 1}] and [{j + 1},{i + 1}] differ", "an inertia is symmetric")
     return [rows[i][j] for i, j in PLACES]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mbdy.app.common import guarded, load_model, said_warnings, show_json, terminal
+from mbdy.app.common import counted, guarded, load_model, said_warnings, show_json, terminal
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -95,10 +95,12 @@ def _show(path: Path, plant: Plant, found: Totals) -> None:
         grid.add_row("" if i else "inertia at start", _row(row) + ("" if i else f" kg.m2 (about it, {axes})"))
     grid.add_row("principal moments", f"{_row(found.principal)} kg.m2")
     for what, number in counts(plant).items():
-        grid.add_row(what.replace("_", " "), str(number))
+        wheels = sum(len(body.wheels) for body in plant.model.bodies) if what == "degrees_of_freedom" else 0
+        besides = f", and {counted(wheels, 'wheel')}" if wheels else ""
+        grid.add_row(what.replace("_", " "), f"{number}{besides}")
     console.print(grid)
     troubles = len(said_warnings)
-    verdict = f"{troubles} warning{'' if troubles == 1 else 's'}" if troubles else "no faults"
+    verdict = counted(troubles, "warning") if troubles else "no faults"
     typer.echo(f"{path}: {verdict}")
 
 

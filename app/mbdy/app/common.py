@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import shlex
+import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -151,12 +154,18 @@ def seconds(text: str, option: str) -> float:
     return value
 
 
-def target(path: Path, option: str, *, sources: tuple[Path | None, ...] = ()) -> Path:
-    """``path`` as a file that can be written, before the work begins whose fruit it takes; makes its folder."""
+def file_name(path: Path, option: str, *, sources: tuple[Path | None, ...] = ()) -> Path:
+    """``path`` as the name of a file of its own, not a folder and none of ``sources``; nothing is made."""
     if path.is_dir():
         raise RequestError(f"{option}: {path} is a folder; give a file name")
     if any(source is not None and _same(path, source) for source in sources):
         raise RequestError(f"{option}: {path} is named for something else already; give another file name")
+    return path
+
+
+def target(path: Path, option: str, *, sources: tuple[Path | None, ...] = ()) -> Path:
+    """``path`` as a file that can be written, before the work begins whose fruit it takes; makes its folder."""
+    file_name(path, option, sources=sources)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = not path.exists()
@@ -171,6 +180,34 @@ def target(path: Path, option: str, *, sources: tuple[Path | None, ...] = ()) ->
 
 def _same(path: Path, other: Path) -> bool:
     return path.resolve() == other.resolve()
+
+
+def counted(count: int, what: str) -> str:
+    """``"1 row"``, ``"2 rows"``."""
+    return f"{count} {what}" + ("" if count == 1 else "s")
+
+
+def quoted(path: Path | str) -> str:
+    """``path`` as a shell takes it."""
+    text = str(path)
+    if sys.platform == "win32":
+        return f'"{text}"' if " " in text else text
+    return shlex.quote(text)
+
+
+def program() -> str:
+    """What a person types to run mbdy again as it runs now: ``mbdy`` where the shell finds this one, else its path."""
+    if "UV_RUN_RECURSION_DEPTH" in os.environ:  # on uv's path, not on the person's
+        return "uv run mbdy"
+    called, found = Path(sys.argv[0]), shutil.which("mbdy")
+    if called.name == "__main__.py":
+        python = shutil.which("python")
+        here = python is not None and os.path.abspath(python) == os.path.abspath(sys.executable)
+        return f"{'python' if here else quoted(sys.executable)} -m mbdy"
+    own = called.stem == "mbdy" and os.path.dirname(called) and called.exists()
+    if not own or (found and os.path.samefile(found, called)):
+        return "mbdy"
+    return quoted(called)
 
 
 def terminal(*, stderr: bool = False) -> Console:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mbdy.app.common import RequestError, busy, guarded, load_model, said_warnings, show_json, target, terminal
+from mbdy.app.common import (
+    RequestError,
+    busy,
+    guarded,
+    load_model,
+    program,
+    said_warnings,
+    show_json,
+    target,
+    terminal,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +39,8 @@ SAMPLE = 0.02
 """[s] Period of the controller and communication step of the FMU."""
 STRIDE = 5
 """Samples from one recorded row to the next."""
+SPAN = ("start", "largest", "end")
+"""What the table of results shows of an angle or a rate."""
 BODY = "bus"
 """The body that the controller turns."""
 
@@ -156,17 +168,22 @@ def measured(run: Run, block: Run, errors: Array) -> dict[str, float]:
     from mbdy.app.summary import drift
 
     rates = np.linalg.norm(run[f"{BODY}.omega"], axis=1)
-    angles = [run[v.name] for v in run.ports.outputs if v.name.endswith(".joint.angle")]
-    bent = max((float(np.abs(values).max()) for values in angles), default=0.0)
-    end = max((float(np.abs(values[-1]).max()) for values in angles), default=0.0)
+    angles = [np.abs(run[v.name]) for v in run.ports.outputs if v.name.endswith(".joint.angle")]
+
+    def bent(rows: slice) -> float:
+        return max((float(values[rows].max()) for values in angles), default=0.0)
+
     watched = [v.name for v in run.ports.outputs if v.port in ("omega", "attitude", "joint_rates", "joint_positions")]
     return {
         "attitude_error_start": float(errors[0]),
+        "attitude_error_largest": float(errors.max()),
         "attitude_error_end": float(errors[-1]),
         "rate_start": float(rates[0]),
+        "rate_largest": float(rates.max()),
         "rate_end": float(rates[-1]),
-        "panel_angle_largest": bent,
-        "panel_angle_end": end,
+        "panel_angle_start": bent(slice(1)),
+        "panel_angle_largest": bent(slice(None)),
+        "panel_angle_end": bent(slice(-1, None)),
         "momentum_drift": drift(run, "system.momentum").worst,
         "work_residual": float(np.abs(run["system.work_residual"]).max()),
         "fmu_against_block": max(float(np.abs(run[name] - block[name]).max()) for name in watched),
@@ -180,18 +197,22 @@ def _show(model: Model, results: Mapping[str, float], folder: Path, files: Mappi
 
     table = Table(title=f"{model.name}: {UNTIL:g} s as an FMU under {CONTROLLER}", title_justify="left")
     table.add_column("")
-    for heading in ("start", "end"):
+    for heading in SPAN:
         table.add_column(heading, justify="right")
     table.add_column("unit")
-    for what, stem, unit in (("attitude error", "attitude_error", "deg"), ("rate of the bus", "rate", "deg/s")):
-        ends = (f"{degrees(results[f'{stem}_{at}']):.4g}" for at in ("start", "end"))
-        table.add_row(what, *ends, unit)
-    bent = f"largest {degrees(results['panel_angle_largest']):.3g}"
-    table.add_row("panel angle", bent, f"{degrees(results['panel_angle_end']):.3g}", "deg")
+    for what, stem, unit in (
+        ("attitude error", "attitude_error", "deg"),
+        (f"rate of the {BODY}", "rate", "deg/s"),
+        ("panel angle", "panel_angle", "deg"),
+    ):
+        table.add_row(what, *(f"{degrees(results[f'{stem}_{at}']):.4g}" for at in SPAN), unit)
     table.add_section()
-    table.add_row("linear momentum, drift", "", f"{results['momentum_drift']:.1e}", "N.s")
-    table.add_row("power balance, largest residual", "", f"{results['work_residual']:.1e}", "W")
-    table.add_row("FMU against block, rates and attitudes", "", f"{results['fmu_against_block']:.1e}", "SI")
+    for what, key, unit in (
+        ("linear momentum, drift", "momentum_drift", "N.s"),
+        ("power balance, residual", "work_residual", "W"),
+        ("FMU against block, rates and attitudes", "fmu_against_block", "SI"),
+    ):
+        table.add_row(what, "", f"{results[key]:.1e}", "", unit)
     terminal().print(table)
     for path, what in (
         (files["report.html"], "plots; open it in a browser"),
@@ -200,4 +221,4 @@ def _show(model: Model, results: Mapping[str, float], folder: Path, files: Mappi
         (folder / MODEL, f"the model, beside {CONTROLLER}: change them, then run the demo again"),
     ):
         typer.echo(f"{path}  {what}")
-    typer.echo("next: mbdy new mysat")
+    typer.echo(f"next: {program()} new mysat")

@@ -12,6 +12,7 @@ from mbdy.app.demo import demo
 from mbdy.app.fmu import fmu
 from mbdy.app.new import new
 from mbdy.app.simulate import simulate
+from mbdy.app.verify import verify
 
 app = typer.Typer(
     name="mbdy",
@@ -28,6 +29,7 @@ EXAMPLES = {
     simulate: "mbdy simulate satellite.toml --until 60 --every 0.1 --set 'bus.omega[1]=2 deg/s' -o run.csv "
     "--report run.html",
     fmu: "mbdy fmu satellite.toml -o satellite.fmu",
+    verify: "mbdy verify satellite.toml --report evidence.md",
     demo: "mbdy demo --folder first-run",
 }
 """The commands in the order of the help, each with the example that its help shows."""

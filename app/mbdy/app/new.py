@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from mbdy.app.common import RequestError, guarded, note, show_json
+from mbdy.app.common import RequestError, guarded, note, program, quoted, show_json
 
 TEMPLATE = "templates/satellite.toml"
 TITLE = 'name = "satellite"'
@@ -34,9 +34,10 @@ def new(
         show_json({"ok": True, "file": path})
         return
     typer.echo(f"wrote {path}")
-    note(f"next: mbdy check {path}")
-    note(f"      mbdy simulate {path} --until 60 --every 0.1 -o run.csv --report run.html")
-    note(f"      mbdy fmu {path} -o {path.stem}.fmu")
+    mbdy, file = program(), quoted(path)
+    note(f"next: {mbdy} check {file}")
+    note(f"      {mbdy} simulate {file} --until 60 --every 0.1 -o run.csv --report run.html")
+    note(f"      {mbdy} fmu {file} -o {quoted(f'{path.stem}.fmu')}")
 
 
 def template(title: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from mbdy.app.common import version
 from mbdy.app.panels import MOST_PANELS, Section, sections
-from mbdy.app.summary import TOTALS, drift
+from mbdy.app.summary import TOTALS, causes, drift
 from mbdy.app.tree import Branch, branches, degrees_of_freedom
 from mbdy.blocks import Run
 from mbdy.engine import Model, Variable
@@ -30,6 +30,7 @@ def report(
     title: str | None = None,
     warnings: Iterable[str] = (),
     values: Mapping[str, float] | None = None,
+    acting: Mapping[str, str] | None = None,
 ) -> Path:
     """Write the report of ``run``, a run of ``model``, to ``path``; returns the path.
 
@@ -37,13 +38,17 @@ def report(
     ``title``     of the page; the model's name if left out.
     ``warnings``  to repeat at the top.
     ``values``    inputs, parameters and start values set otherwise than in the model, in SI by scalar name.
+    ``acting``    what acts on each momentum from outside, as `mbdy.app.summary.causes` says; by the model and
+                  ``values`` if left out.
     """
     heading = title or model.name
     with np.errstate(all="ignore"):  # a run that blew up may hold numbers whose squares do not exist
         drawn = sections(run) if len(run) else []
         panels = [panel.data(run.time) for section in drawn for panel in section.panels[:MOST_PANELS]]
+    if acting is None:
+        acting = causes(model, run.ports, values or {})
     body = [
-        _header(run, model, heading, list(warnings), drawn),
+        _header(run, model, heading, list(warnings), drawn, acting),
         "<main>",
         _model(run, model, settings or {}),
         *_plots(drawn),
@@ -94,7 +99,14 @@ def _template(name: str) -> str:
     return (files("mbdy.app") / "templates" / name).read_text(encoding="utf-8")
 
 
-def _header(run: Run, model: Model, heading: str, warnings: Sequence[str], drawn: Sequence[Section]) -> str:
+def _header(
+    run: Run,
+    model: Model,
+    heading: str,
+    warnings: Sequence[str],
+    drawn: Sequence[Section],
+    acting: Mapping[str, str],
+) -> str:
     end = f"{run.time[-1]:g} s" if len(run) else "nothing was recorded"
     about = f"{_count(len(model.bodies), 'body', 'bodies')}, {degrees_of_freedom(model)} degrees of freedom; "
     about += f"{_count(len(run), 'row', 'rows')} to {end}"
@@ -107,11 +119,11 @@ def _header(run: Run, model: Model, heading: str, warnings: Sequence[str], drawn
         lines = "".join(f"<li>{escape(text)}</li>" for text in warnings)
         parts.append(f'<div class="alert"><ul>{lines}</ul></div>')
     if len(run):
-        parts.append(_numbers(run))
+        parts.append(_numbers(run, acting))
     return "\n".join([*parts, "</header>"])
 
 
-def _numbers(run: Run) -> str:
+def _numbers(run: Run, acting: Mapping[str, str]) -> str:
     """The figures that say whether to trust the run."""
     said = [("end of the run", f"{run.time[-1]:g} s")]
     present = set(run.names)
@@ -120,10 +132,11 @@ def _numbers(run: Run) -> str:
             continue
         change = drift(run, name)
         absolute = f"{change.worst:.2g} {change.unit}"
-        if change.relative is None:
-            said.append((f"{what}, largest change", absolute))
+        why = f"; {acting[name]}" if name in acting else ""
+        if change.of_start:
+            said.append((f"{what}, largest change ({absolute}){why}", change.of_start))
         else:
-            said.append((f"{what}, largest change ({absolute})", f"{change.relative:.2g}"))
+            said.append((f"{what}, largest change{why}", absolute))
     if TOTALS[3] in present:
         said.append(("work balance, largest residual", f"{float(np.abs(run[TOTALS[3]]).max()):.2g} W"))
     cards = (f'<div class="card number"><b>{escape(b)}</b><span>{escape(a)}</span></div>' for a, b in said)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -17,9 +18,12 @@ from mbdy.app.common import (
     Tell,
     busy,
     complain,
+    counted,
+    file_name,
     guarded,
     load_model,
     note,
+    quoted,
     said_warnings,
     seconds,
     show_json,
@@ -29,12 +33,17 @@ from mbdy.app.common import (
 
 if TYPE_CHECKING:
     from mbdy.app.assignments import Assignment
-    from mbdy.blocks import Plant, Run, SimulationError
+    from mbdy.blocks import InputTable, Plant, Run, SimulationError
+    from mbdy.engine import Model
 
 RECORDS = 500
 """About how many rows a run has where nobody says how often to record."""
+MOST_STEPS = 1e16
+"""Internal steps of a run; years of work."""
 MOST_LINES = 24
-"""Rates that a summary lists."""
+"""Rates, and positions, that a summary lists."""
+PAGES, TABLES = (".html", ".htm"), (".csv", ".tsv")
+"""How files of the two sorts are usually called."""
 
 
 class Integrator(StrEnum):
@@ -94,10 +103,9 @@ def simulate(
     """Run a model from time 0 and write its outputs as a CSV file, a report, or both."""
     if linear and inputs is None:
         raise RequestError("--linear: says how to read an input table; give one with --input FILE.csv")
-    if csv:
-        target(csv, "-o", sources=(model, inputs))
-    if report:
-        target(report, "--report", sources=(model, inputs, csv))
+    for path, option, others in ((csv, "-o", (model, inputs)), (report, "--report", (model, inputs, csv))):
+        if path:
+            file_name(_suited(path, option), option, sources=others)
     loaded = load_model(model)
     from mbdy.app.assignments import assigned
     from mbdy.blocks import Plant
@@ -111,6 +119,9 @@ def simulate(
         inputs=inputs,
         linear=linear,
     )
+    if not settings.until / settings.step < MOST_STEPS:
+        said = f"{settings.until:g} s in steps of {settings.step:g} s"
+        raise RequestError(f"--until: {said} would never end; give a shorter --until or a longer --step")
     with busy("building the equations"):
         plant = Plant(
             loaded,
@@ -119,45 +130,111 @@ def simulate(
             interpolation="linear" if linear else "held",
         )
     assignments = assigned(plant, assign or [])
+    values = {name: value for one in assignments for name, value in zip(one.scalars, one.values, strict=True)}
+    table = _table(plant, settings, values)
+    for path, option in ((csv, "-o"), (report, "--report")):
+        if path:
+            target(path, option)
     patterns = [part.strip() for given in outputs for part in given.split(",")] if outputs else None
     with busy("simulating") as tell:
-        run, fault = _run(plant, settings, patterns, assignments, tell)
+        run, fault = _run(plant, settings, patterns, tell)
+    done = Done(run, loaded, settings, values | _sizes(table), str(fault or ""))
     if csv:
-        _picked(run, patterns).to_csv(csv)
+        done.keep("csv", csv, lambda path: _picked(run, patterns).to_csv(path))
     if report:
-        from mbdy.app.report import report as write_report
+        from mbdy.app.report import report as write
 
-        values = {name: value for one in assignments for name, value in zip(one.scalars, one.values, strict=True)}
-        written = settings.words(assignments)
-        warned = [*said_warnings, *([str(fault)] if fault else [])]
-        write_report(run, loaded, report, settings=written, warnings=warned, values=values)
-    _tell(run, fault, settings, csv=csv, report=report, as_json=as_json)
-    if fault:
+        words, warned = settings.words(assignments), [*said_warnings, *done.faults]
+        done.keep(
+            "report",
+            report,
+            lambda path: write(run, loaded, path, settings=words, warnings=warned, values=values, acting=done.acting),
+        )
+    _tell(done, as_json=as_json)
+    if done.faults:
         raise typer.Exit(RUN_FAULT)
+
+
+class Done:
+    """A run of a model as far as it came: what went wrong with it, and the files that keep it.
+
+    ``inputs`` are the sizes that inputs reach, by scalar name, where they are not those of the model.
+    """
+
+    def __init__(self, run: Run, model: Model, settings: Settings, inputs: Mapping[str, float], fault: str) -> None:
+        from mbdy.app.summary import causes
+
+        self.run, self.model, self.settings, self.fault = run, model, settings, fault
+        self.acting = causes(model, run.ports, inputs)
+        self.kept: dict[str, Path] = {}
+        self.lost: list[str] = []
+
+    @property
+    def faults(self) -> list[str]:
+        """The fault of the run, then files that could not be written."""
+        return [*([self.fault] if self.fault else []), *self.lost]
+
+    def keep(self, sort: str, path: Path, write: Callable[[Path], object]) -> None:
+        """Write a file; one that fails does not take the others with it."""
+        try:
+            write(path)
+            self.kept[sort] = path
+        except OSError as fault:
+            self.lost.append(f"{path}: {fault.strerror or fault}")
+
+    @property
+    def where(self) -> str:
+        """Where the rows of a run that ended early are."""
+        if not self.kept:
+            return "nothing was kept" + ("" if self.lost else " (no -o, no --report)")
+        return f"rows until then are in {' and '.join(map(str, self.kept.values()))} ({counted(len(self.run), 'row')})"
+
+
+def _suited(path: Path, option: str) -> Path:
+    """``path``, unless its name is that of a file of the other sort."""
+    suffix = path.suffix.lower()
+    if option == "-o" and suffix in PAGES:
+        raise RequestError(f"-o {path}: the outputs are written as CSV; give -o run.csv, or --report {quoted(path)}")
+    if option == "--report" and suffix in TABLES:
+        raise RequestError(f"--report {path}: a report is an HTML page; give --report run.html, or -o {quoted(path)}")
+    return path
 
 
 def usual_period(until: float) -> float:
     """A round period (1, 2 or 5 times a power of ten) that gives at least `RECORDS` rows to ``until`` [s]."""
     finest = until / RECORDS
+    if finest < sys.float_info.min:
+        return until
     decade = 10.0 ** math.floor(math.log10(finest))
     factor = next(f for f in (5, 2, 1) if f * decade <= finest * (1 + 1e-9))
     return float(f"{factor * decade:.6g}")
 
 
+def _table(plant: Plant, settings: Settings, values: Mapping[str, float]) -> InputTable | None:
+    """The inputs of ``--input``; refuses those that ``--set`` gives too."""
+    if not settings.inputs:
+        return None
+    from mbdy.blocks import input_table
+
+    table = input_table(settings.inputs, plant.ports, linear=settings.linear)
+    if twice := sorted(values.keys() & set(table.names)):
+        raise RequestError(f"--set {twice[0]}: {settings.inputs} gives this input too; take it out of one")
+    return table
+
+
+def _sizes(table: InputTable | None) -> dict[str, float]:
+    """The largest size of each input of ``table``."""
+    return {} if table is None else dict(zip(table.names, abs(table.values).max(axis=0).tolist(), strict=True))
+
+
 def _run(
-    plant: Plant, settings: Settings, patterns: list[str] | None, assignments: Sequence[Assignment], tell: Tell
+    plant: Plant, settings: Settings, patterns: list[str] | None, tell: Tell
 ) -> tuple[Run, SimulationError | None]:
     """The run, as far as it came, and the fault that ended it early."""
     from mbdy.app.summary import TOTALS
-    from mbdy.blocks import SimulationError, input_table
+    from mbdy.blocks import SimulationError
     from mbdy.blocks import simulate as run_plant
 
-    table = None
-    if settings.inputs:
-        table = input_table(settings.inputs, plant.ports, linear=settings.linear)
-        twice = {name for one in assignments for name in one.scalars}.intersection(table.names)
-        if twice:
-            raise RequestError(f"--set {sorted(twice)[0]}: {settings.inputs} gives this input too; take it out of one")
     try:
         run = run_plant(
             plant,
@@ -181,60 +258,55 @@ def _picked(run: Run, patterns: list[str] | None) -> Run:
     return replace(run, names=tuple(run.names[i] for i in places), values=run.values[:, places])
 
 
-def _tell(
-    run: Run, fault: SimulationError | None, settings: Settings, *, csv: Path | None, report: Path | None, as_json: bool
-) -> None:
+def _tell(done: Done, *, as_json: bool) -> None:
     """How the run went: a table for a person, the same as JSON for a machine."""
-    if fault:
-        complain(f"{fault}; {_kept(run, csv, report)}")
+    run, settings = done.run, done.settings
+    if done.fault:
+        complain(f"{done.fault}; {done.where}")
+    for fault in done.lost:
+        complain(fault)
     if as_json:
         from mbdy.app.summary import facts
 
         asked = {"until": settings.until, "every": settings.every, "step": settings.step}
-        told: dict[str, Any] = {"ok": fault is None, **({"error": str(fault)} if fault else {}), "settings": asked}
-        told["settings"]["integrator"] = settings.integrator
-        show_json({**told, "csv": csv, "report": report, "warnings": said_warnings, **(facts(run) if len(run) else {})})
+        told: dict[str, Any] = {"ok": not done.faults, **({"error": "\n".join(done.faults)} if done.faults else {})}
+        told["settings"] = {**asked, "integrator": settings.integrator}
+        files = {sort: done.kept.get(sort) for sort in ("csv", "report")}
+        show_json({**told, **files, "warnings": said_warnings, **(facts(run) if len(run) else {})})
         return
     if len(run):
-        summarise(run)
-    if fault:
+        summarise(done)
+    if done.fault:
         return
-    for path in (csv, report):
-        if path:
-            typer.echo(f"wrote {path}" + (f": {len(run)} rows" if path == csv else ""))
-    if not (csv or report):
+    for sort, path in done.kept.items():
+        typer.echo(f"wrote {path}" + (f": {counted(len(run), 'row')}" if sort == "csv" else ""))
+    if not (done.kept or done.lost):
         note("nothing was written; add -o run.csv or --report run.html to keep the run")
 
 
-def _kept(run: Run, csv: Path | None, report: Path | None) -> str:
-    files = " and ".join(str(path) for path in (csv, report) if path)
-    if not files:
-        return "nothing was kept (no -o, no --report)"
-    return f"rows until then are in {files} ({len(run)})"
-
-
-def summarise(run: Run) -> None:
+def summarise(done: Done) -> None:
     """Print the end of a run and its drifts."""
     from rich.table import Table
 
-    from mbdy.app.summary import TOTALS, drift, rates
+    from mbdy.app.summary import TOTALS, drift, positions, rates
 
+    run = done.run
     end = f"{run.time[-1]:g} s" + ("" if run.complete else " (ended early)")
     table = Table(title=f"{run.title}: at {end}", title_justify="left")
     table.caption, table.caption_justify = "changes and residual: the largest of the run", "left"
     table.add_column("", overflow="fold")
     table.add_column("value", justify="right")
     table.add_column("unit")
-    lines = list(rates(run))
-    for name, unit, values in lines[:MOST_LINES]:
-        table.add_row(name, "  ".join(f"{value:9.4g}" for value in values), unit)
-    if len(lines) > MOST_LINES:
-        table.add_row(f"... {len(lines) - MOST_LINES} more", "", "")
-    table.add_section()
+    for lines in (list(rates(run)), list(positions(run, done.model))):
+        for name, unit, values in lines[:MOST_LINES]:
+            table.add_row(name, "  ".join(f"{value:9.4g}" for value in values), unit)
+        if len(lines) > MOST_LINES:
+            table.add_row(f"... {len(lines) - MOST_LINES} more", "", "")
+        table.add_section()
     for name in TOTALS[:3]:
         change = drift(run, name)
-        relative = "" if change.relative is None else f" ({change.relative:.1g} of start)"
-        table.add_row(f"{name} change", f"{change.worst:.2g}{relative}", change.unit)
+        notes = "; ".join(filter(None, (change.of_start, done.acting.get(name))))
+        table.add_row(f"{name} change", f"{change.worst:.2g}" + (f" ({notes})" if notes else ""), change.unit)
     residual = float(abs(run[TOTALS[3]]).max())
     table.add_row("system.work_residual", f"{residual:.2g}", "W")
     terminal().print(table)

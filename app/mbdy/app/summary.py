@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.blocks import Run
-from mbdy.engine import Variable
+from mbdy.engine import Model, Ports, Variable
 
 Array = NDArray[np.float64]
 
@@ -52,6 +52,11 @@ class Drift:
         """Largest change relative to the start; None where it started at zero."""
         return self.worst / self.start if self.start > 0.0 else None
 
+    @property
+    def of_start(self) -> str:
+        """``"14 × start"``; empty where it started at zero."""
+        return "" if self.relative is None else f"{self.relative:.2g} × start"
+
 
 def drift(run: Run, name: str) -> Drift:
     """The drift of the total ``name``: of a vector the size of its change, of a number its change with sign."""
@@ -76,6 +81,40 @@ def rates(run: Run) -> Iterator[tuple[str, str, list[float]]]:
             last = run[variable.name][-1]
             unit, factor = displayed(variable)
             yield variable.name, unit, (np.atleast_1d(last) * factor).tolist()
+
+
+def positions(run: Run, model: Model) -> Iterator[tuple[str, str, list[float]]]:
+    """Attitudes of floating roots and positions of joints at the end, as `rates`."""
+    roots = {f"{body.name}.attitude" for body in model.bodies if body.joint.floating}
+    for variable in recorded(run):
+        if variable.name in roots or variable.port == "joint_positions":
+            last = np.atleast_1d(run[variable.name][-1])
+            shown = [displayed(variable, k) for k in range(variable.size)]
+            yield variable.name, shown[0][0], [float(x) * factor for x, (_, factor) in zip(last, shown, strict=True)]
+
+
+def causes(model: Model, table: Ports, largest: Mapping[str, float]) -> dict[str, str]:
+    """What acts from outside, by the momentum that it changes: ``{"system.momentum": "gravity acts", ...}``.
+
+    ``largest`` is the size that inputs reach, by scalar name; those left out stay as in the model.
+    """
+    inputs = dict(zip(table.input_names, table.vector("input"), strict=True)) | dict(largest)
+
+    def acts(sort: str, *ports: str) -> bool:
+        given = (v for v in table.inputs if v.port in ports and v.name.endswith(sort))
+        return any(inputs[name] for variable in given for name in variable.scalar_names)
+
+    roots = [body.joint for body in model.bodies if body.joint.to == "inertial"]
+    held = any(not joint.floating or any(motion != "free" for motion in joint.motion) for joint in roots)
+    forces = acts(".force", "external_forces", "node_forces")
+    torques = acts(".torque", "external_forces", "node_forces")
+    outside = ["external forces act"] * forces
+    mount = ["the joint to inertial acts"] * held
+    said = {
+        TOTALS[0]: outside + ["external torques act"] * torques + mount,
+        TOTALS[1]: ["gravity acts"] * acts("gravity", "gravity") + outside + mount,
+    }
+    return {name: ", ".join(words) for name, words in said.items() if words}
 
 
 def facts(run: Run) -> dict[str, Any]:

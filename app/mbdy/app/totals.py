@@ -11,12 +11,14 @@ from mbdy.blocks import Outputs
 from mbdy.engine import Model
 
 Array = NDArray[np.float64]
+ROUNDING, ROUNDING_OF_PLACES = 1e-12, 1e-14
+"""An inertia this small beside the largest is rounding; a length this small beside the positions it comes from."""
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
     """``mass`` [kg], ``centre`` [m] from the origin of ``axes`` and ``inertia`` (3, 3) [kg.m2] about it, in the axes of
-    the body ``axes`` (``"inertial"`` where no single body floats)."""
+    the body ``axes`` (``"inertial"`` where no single body floats). Rounding beside larger entries is zero."""
 
     mass: float
     centre: Array
@@ -40,12 +42,23 @@ def totals(model: Model, y: Outputs) -> Totals:
     for body, arm in zip(model.bodies, centres - centre, strict=True):
         own = turn[body.name] @ np.array(body.inertia) @ turn[body.name].T
         inertia += own + body.mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+    least = ROUNDING_OF_PLACES * float(np.abs(centres).max())
     roots = [body for body in model.bodies if body.joint.to == "inertial"]
     if len(roots) > 1 or not roots[0].joint.floating:
-        return Totals(mass, centre, inertia, "inertial")
+        return Totals(mass, _clean(centre, least), _tidy(inertia), "inertial")
     base = roots[0].name
     C = turn[base]
-    return Totals(mass, C.T @ (centre - np.asarray(y[f"{base}.position"])), C.T @ inertia @ C, base)
+    own = C.T @ (centre - np.asarray(y[f"{base}.position"]))
+    return Totals(mass, _clean(own, least), _tidy(C.T @ inertia @ C), base)
+
+
+def _tidy(inertia: Array) -> Array:
+    """``inertia`` made symmetric, without rounding."""
+    return _clean((inertia + inertia.T) / 2, ROUNDING * float(np.abs(inertia).max()))
+
+
+def _clean(values: Array, least: float) -> Array:
+    return np.where(np.abs(values) < least, 0.0, values)
 
 
 def rotation(quaternion: Array) -> Array:

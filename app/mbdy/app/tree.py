@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mbdy.app.common import counted
 from mbdy.engine import Body, Model
 from mbdy.engine.topology import ROOT, tree
 
@@ -34,9 +35,9 @@ def joint_words(body: Body) -> str:
     joint = body.joint
     words = [joint.kind]
     if joint.kind == "general":
-        words += [_counted(joint.n_translations, "translation")] if joint.n_translations else []
+        words += [counted(joint.n_translations, "translation")] if joint.n_translations else []
         words += ["spherical"] if joint.spherical else []
-        words += [_counted(joint.n_rotations, "rotation")] if joint.rotations else []
+        words += [counted(joint.n_rotations, "rotation")] if joint.rotations else []
     words += [motion for motion in ("prescribed", "switchable") if motion in joint.motion]
     return ", ".join(words)
 
@@ -54,7 +55,3 @@ def details(body: Body) -> tuple[str, ...]:
 def degrees_of_freedom(model: Model) -> int:
     """Degrees of freedom of all joints, prescribed ones among them; wheels not."""
     return sum(body.joint.n_u for body in model.bodies)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" + ("" if count == 1 else "s")

@@ -1,11 +1,14 @@
 """What a system is and its equations of motion: model files, the Order-N equations, the compiled core."""
 
-from mbdy.engine.compiled import Compiled, CompilerError, NoCompilerNote, compiled
+from mbdy.engine.compiled import Compiled, CompilerError, NoCacheNote, NoCompilerNote, compiled
 from mbdy.engine.equations import Equations, equations
 from mbdy.engine.faults import Fault, ModelError, ModelWarning
 from mbdy.engine.files import dumps, load, loads, save
 from mbdy.engine.model import Body, Joint, Model, Node, Wheel
 from mbdy.engine.ports import Ports, Variable, ports
+from mbdy.engine.rules import keep_rules
+from mbdy.engine.verification import Verification
+from mbdy.engine.verify import verify
 
 __all__ = [
     "Body",
@@ -17,16 +20,20 @@ __all__ = [
     "Model",
     "ModelError",
     "ModelWarning",
+    "NoCacheNote",
     "NoCompilerNote",
     "Node",
     "Ports",
     "Variable",
+    "Verification",
     "Wheel",
     "compiled",
     "dumps",
     "equations",
+    "keep_rules",
     "load",
     "loads",
     "ports",
     "save",
+    "verify",
 ]

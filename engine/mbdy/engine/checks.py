@@ -46,7 +46,8 @@ def check_names(file: FileTable, findings: Findings) -> None:
 
 
 def check_parents(joints: Mapping[str, Joint], known: Iterable[str], findings: Findings) -> set[str]:
-    """Refuse what is no tree: a missing parent, a body on itself, a cycle, a second root beside ``attitude``.
+    """Refuse what is no tree: a missing parent, a body on itself, a cycle, a second root beside ``attitude``, a
+    floating joint on a body.
 
     ``joints`` by body; ``known`` are the names of all bodies of the file, also of those that were not read.
     Returns the bodies at which the tree would have to be cut to be one.
@@ -56,6 +57,10 @@ def check_parents(joints: Mapping[str, Joint], known: Iterable[str], findings: F
         path = path_of(("body", name, "joint", "to"))
         if joint.to == name != INERTIAL:
             findings.refuse(path, f"body '{name}' hangs on itself", 'name another body or "inertial"')
+            cut.add(name)
+        elif joint.floating and joint.to != INERTIAL:
+            message = f"a joint of kind {joint.kind} joins to inertial only, got {joint.to!r}"
+            findings.refuse(path, message, 'give to = "inertial", or another kind')
             cut.add(name)
         elif joint.to != INERTIAL and joint.to not in joints:
             if joint.to not in known:

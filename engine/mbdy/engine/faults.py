@@ -9,6 +9,14 @@ from difflib import get_close_matches
 MOST_NAMES = 16
 """A remedy lists no more known names than this."""
 
+OTHER_WORDS = {
+    "ball": "spherical", "hinge": "revolute", "pin": "revolute", "slider": "prismatic", "slide": "prismatic",
+    "weld": "fixed", "welded": "fixed", "rigid": "fixed", "6dof": "free", "floating": "free",
+    "parent": "to", "type": "kind", "position": "at", "location": "at", "orientation": "frame",
+    "spring": "stiffness", "damper": "damping", "cm": "com", "cog": "com", "moi": "inertia",
+}  # fmt: skip
+"""What other tools call kinds of joints and keys of the file, to what they are called here."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -75,6 +83,8 @@ class Findings:
 def nearest(name: str, known: Iterable[str]) -> str:
     """A remedy for an unknown ``name``: the nearest ``known`` one, or all of them where none is near."""
     by_lower = {k.lower(): k for k in known}
+    if (word := OTHER_WORDS.get(name.lower())) in by_lower:
+        return f"here it is called '{word}'"
     if near := get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6):
         return f"the nearest known is '{by_lower[near[0]]}'"
     names = list(by_lower.values())

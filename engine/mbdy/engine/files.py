@@ -36,7 +36,9 @@ def load(path: str | PathLike[str]) -> Model:
         text = Path(source).read_bytes().decode("utf-8-sig")
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise ModelError(source, [Fault("", f"cannot be read: {reason}", "give the path of a TOML file")]) from None
+        meant = f"{source}.toml"
+        remedy = f"did you mean {meant}?" if Path(meant).is_file() else "give the path of a TOML file"
+        raise ModelError(source, [Fault("", f"cannot be read: {reason}", remedy)]) from None
     except UnicodeDecodeError as error:
         message = f"is not UTF-8 text: byte {error.object[error.start]:#04x} at offset {error.start}"
         raise ModelError(source, [Fault("", message, "save it as UTF-8")]) from None
@@ -82,6 +84,7 @@ def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
         warn_of_body(body, body.name in carried, findings)
     for warning in findings.warnings:
         warnings.warn(f"{source}: {warning}", ModelWarning, stacklevel=stacklevel)
+    object.__setattr__(model, "checked", True)
     return model
 
 
@@ -137,7 +140,7 @@ def _body(name: str, file: FileTable, joints: dict[str, Joint], findings: Findin
         mass=table.mass,
         com=table.com,
         inertia=cast("Matrix3", table.inertia),
-        wheels={wheel: Wheel(axis=w.axis, inertia=w.inertia) for wheel, w in table.wheel.items()},
+        wheels={wheel: Wheel(**w.model_dump()) for wheel, w in table.wheel.items()},
         nodes={node: Node(at=n.at) for node, n in table.node.items()},
     )
 

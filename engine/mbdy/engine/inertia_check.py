@@ -89,7 +89,9 @@ def _fault(body: Body, idle: Sequence[int]) -> Fault:
             names.append(f"rotation {turn + 1}" if joint.n_rotations > 1 else "its rotation")
     verb = "moves" if len(names) == 1 else "move"
     message = f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} {verb} no inertia at the start"
-    remedy = f"give '{body.name}' or a body that it carries mass or inertia there, or take the freedom away"
+    point = body.mass > 0 and not np.any(body.inertia) and max(idle) >= joint.n_translations
+    needed = "inertia, or a com off the axis" if point else "or a body that it carries mass or inertia there"
+    remedy = f"give '{body.name}' {needed}, or take the freedom away"
     return Fault(path_of(("body", body.name, "joint")), message, remedy)
 
 

@@ -21,15 +21,16 @@ the normal; the second completes the right-handed triad first, second, normal.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 
 from mbdy.engine.faults import Findings, RefusalError, nearest, shown
 from mbdy.engine.frames import frame_of, sequence_fault
-from mbdy.engine.model import IDENTITY, INERTIAL, Joint, Motion, Vector3
+from mbdy.engine.joint_values import JOINT_VALUES, LAWS
+from mbdy.engine.model import IDENTITY, Joint, Motion, Vector3
 from mbdy.engine.tables import JointTable
-from mbdy.engine.units import quantity
+from mbdy.engine.units import odd_angle, quantity
 
 X: Vector3 = (1.0, 0.0, 0.0)
 Y: Vector3 = (0.0, 1.0, 0.0)
@@ -40,16 +41,11 @@ PARALLEL = 1e-9
 """Sine of the angle below which two axes count as parallel."""
 
 MOTIONS: tuple[str, ...] = get_args(Motion)
-Value = Literal["stiffness", "damping", "rest"]
-UNITS: Mapping[Value, tuple[str, str]] = {
-    "stiffness": ("N/m", "N.m/rad"),
-    "damping": ("N.s/m", "N.m.s/rad"),
-    "rest": ("m", "rad"),
-}
-"""Units of a joint's values for translations and for rotations."""
+BOUNDS = (("friction", (0.0).__le__, ">= 0"), ("friction_rate", (0.0).__lt__, "> 0"))
+"""Values that have bounds, whether a number keeps them, and in words."""
 
 _PLACE = {"at", "frame"}
-_EFFORT = {"stiffness", "damping", "rest", "motion"}
+_EFFORT = {*JOINT_VALUES, "motion"}
 KEYS: Mapping[str, set[str]] = {
     "fixed": _PLACE,
     "revolute": _PLACE | _EFFORT | {"axis"},
@@ -98,9 +94,8 @@ def joint_of(table: JointTable, path: str, findings: Findings) -> Joint | None:
         if table.frame is None or "frame" not in KEYS[kind]
         else frame_of(table.frame, f"{path}.frame", findings),
     )
-    if joint.floating and table.to != INERTIAL:
-        remedy = 'give to = "inertial", or another kind'
-        findings.refuse(f"{path}.to", f"a joint of kind {kind} joins to inertial only, got {table.to!r}", remedy)
+    if joint.frame != IDENTITY:
+        _warn_of_angles(table.frame, f"{path}.frame", findings)
     return _with_values(joint, table, path, findings)
 
 
@@ -204,10 +199,10 @@ def _independent(
 
 
 def _with_values(joint: Joint, table: JointTable, path: str, findings: Findings) -> Joint:
-    """``joint`` with its stiffness, damping, rest and motion."""
+    """``joint`` with its stiffness, damping and the other numbers of the file, and its motion."""
     takes = KEYS[joint.kind]
     values: dict[str, Any] = {}
-    for name in UNITS:
+    for name in JOINT_VALUES:
         given = getattr(table, name)
         if given is not None and name in takes:
             values[name] = _values(joint, name, given, f"{path}.{name}", findings)
@@ -216,26 +211,57 @@ def _with_values(joint: Joint, table: JointTable, path: str, findings: Findings)
             findings.warn(f"{path}.{name}", "is negative and feeds energy in", "make sure that it is meant")
     if table.motion is not None and joint.kind != "fixed":
         values["motion"] = _motion(joint, table.motion, f"{path}.motion", findings)
+    values = _lawful(values, path, findings)
     return Joint(
         to=joint.to, kind=joint.kind, translations=joint.translations, rotations=joint.rotations,
         spherical=joint.spherical, at=joint.at, frame=joint.frame, **values,
     )  # fmt: skip
 
 
-def _values(joint: Joint, name: Value, given: object, path: str, findings: Findings) -> tuple[float, ...]:
-    """One number for each degree of freedom (damping) or coordinate (stiffness, rest), in SI."""
-    unit, turning_unit = UNITS[name]
-    units = [unit] * joint.n_translations + [turning_unit] * joint.n_rotations
-    wanted = joint.n_u if name == "damping" else joint.n_coordinates
+def _lawful(values: dict[str, Any], path: str, findings: Findings) -> dict[str, Any]:
+    """``values`` without the laws that lack a value or have an impossible one, which are refused."""
+    for law, names in LAWS.items():
+        given = [name for name in names if name in values]
+        if not given:
+            continue
+        missing = [n for n in names if JOINT_VALUES[n].default is None and n not in values]
+        for name in missing:
+            findings.refuse(f"{path}.{name}", f"is missing beside '{given[0]}'", f"give all of {', '.join(names)}")
+        sound = not missing and all(values[name] for name in given)
+        for name, fits, wanted in BOUNDS if sound and law == "friction" else ():
+            for wrong in [value for value in values.get(name, ()) if not fits(value)][:1]:
+                findings.refuse(f"{path}.{name}", f"must be {wanted}, got {wrong}", "give another value")
+                sound = False
+        if (
+            sound
+            and law == "stops"
+            and not all(low < high for low, high in zip(values["stop_lower"], values["stop_upper"], strict=True))
+        ):
+            findings.refuse(f"{path}.stop_lower", "must be below stop_upper", "swap the two")
+            sound = False
+        if not sound:
+            values = {name: value for name, value in values.items() if name not in names}
+    return values
+
+
+def _values(joint: Joint, name: str, given: object, path: str, findings: Findings) -> tuple[float, ...]:
+    """One number for each degree of freedom or each coordinate, as `JOINT_VALUES` has it, in SI."""
+    value = JOINT_VALUES[name]
+    units = [value.translation] * joint.n_translations + [value.rotation] * joint.n_rotations
+    wanted = joint.n_u if value.speeds else joint.n_coordinates
     entries = given if isinstance(given, list) else [given] * joint.n_u
     if len(entries) not in (joint.n_u, wanted):
-        findings.refuse(path, f"has {len(entries)} values for {_freedoms(joint)}", f"give one value, or {joint.n_u}")
+        findings.refuse(path, f"has {len(entries)} values for {_freedoms(joint)}", _how_many(joint))
         return ()
     numbers, told = [], set()
     for k, (entry, unit) in enumerate(zip(entries, units, strict=False)):
         place = f"{path}[{k + 1}]" if isinstance(given, list) else path
         try:
             numbers.append(quantity(entry, unit))
+            odd = odd_angle(entry, unit)
+            if odd and (str(odd) not in told or isinstance(given, list)):
+                findings.warn(place, odd.message, odd.remedy)
+                told.add(str(odd))
         except RefusalError as refusal:
             if str(refusal) not in told or isinstance(given, list):
                 findings.refuse(place, refusal.message, refusal.remedy)
@@ -251,7 +277,7 @@ def _values(joint: Joint, name: Value, given: object, path: str, findings: Findi
 def _motion(joint: Joint, given: object, path: str, findings: Findings) -> tuple[Motion, ...]:
     entries = given if isinstance(given, list) else [given] * joint.n_u
     if len(entries) != joint.n_u:
-        findings.refuse(path, f"has {len(entries)} values for {_freedoms(joint)}", f"give one value, or {joint.n_u}")
+        findings.refuse(path, f"has {len(entries)} values for {_freedoms(joint)}", _how_many(joint))
         return ()
     for k, entry in enumerate(entries):
         place = f"{path}[{k + 1}]" if isinstance(given, list) else path
@@ -265,6 +291,17 @@ def _motion(joint: Joint, given: object, path: str, findings: Findings) -> tuple
             continue
         return ()
     return cast("tuple[Motion, ...]", tuple(entries))
+
+
+def _warn_of_angles(frame: object, path: str, findings: Findings) -> None:
+    given = frame.get("angles") if isinstance(frame, dict) else None
+    for k, angle in enumerate(given if isinstance(given, list) else [given]):
+        if odd := odd_angle(angle, "rad"):
+            findings.warn(f"{path}.angles" + (f"[{k + 1}]" if isinstance(given, list) else ""), odd.message, odd.remedy)
+
+
+def _how_many(joint: Joint) -> str:
+    return "give one value" if joint.n_u == 1 else f"give one value for all, or {joint.n_u}"
 
 
 def _freedoms(joint: Joint) -> str:

@@ -9,7 +9,7 @@ from mbdy.engine.faults import Findings, RefusalError, nearest, shown
 from mbdy.engine.frames import NEAR_UNIT, unit_quaternion
 from mbdy.engine.model import Body, Model
 from mbdy.engine.ports import Variable, ports
-from mbdy.engine.units import quantity
+from mbdy.engine.units import odd_angle, quantity
 
 
 def starts_of(
@@ -66,6 +66,8 @@ def _start(variable: Variable, value: object, path: str, findings: Findings) -> 
     for k, (entry, unit) in enumerate(zip(entries, variable.units, strict=True)):
         try:
             numbers.append(quantity(entry, unit))
+            if odd := odd_angle(entry, unit):
+                findings.warn(f"{path}[{k + 1}]" if isinstance(value, list) else path, odd.message, odd.remedy)
         except RefusalError as refusal:
             place = f"{path}[{k + 1}]" if isinstance(value, list) else path
             findings.refuse(place, refusal.message, refusal.remedy)

@@ -21,6 +21,9 @@ from mbdy.engine.values import (
     Accelerations,
     Axes,
     Axis,
+    BearingDamping,
+    BearingFriction,
+    BearingRate,
     BodyMass,
     InertiaTensor,
     Lengths,
@@ -73,14 +76,25 @@ class JointTable(Table):
     stiffness: Any = None
     damping: Any = None
     rest: Any = None
+    cubic_stiffness: Any = None
+    friction: Any = None
+    friction_rate: Any = None
+    stop_stiffness: Any = None
+    stop_lower: Any = None
+    stop_upper: Any = None
+    stop_damping: Any = None
     motion: Any = None
 
 
 class WheelTable(Table):
-    """``[body.NAME.wheel.NAME]``: spin ``axis`` [-] in body axes, spin ``inertia`` [kg.m2]."""
+    """``[body.NAME.wheel.NAME]``: spin ``axis`` [-] in body axes, spin ``inertia`` [kg.m2], and its bearing's viscous
+    ``damping`` [N.m.s/rad] and Coulomb ``friction`` [N.m], smoothed below ``friction_rate`` [rad/s]."""
 
     axis: Axis
     inertia: SpinInertia
+    damping: BearingDamping = 0.0
+    friction: BearingFriction = 0.0
+    friction_rate: BearingRate = 0.1
 
 
 class NodeTable(Table):
@@ -163,14 +177,15 @@ def _report(fault: Any, loc: tuple[str | int, ...], findings: Findings) -> None:
     elif sort == "missing":
         findings.refuse(path, "is missing", REMEDIES.get(key, ""))
     elif sort in ("model_type", "dict_type", "model_attributes_type"):
-        findings.refuse(path, f"must be a table, got {shown(fault['input'])}", REMEDIES.get(key, f"write [{path}]"))
+        remedy = "write [body.NAME]" if path == "body" else REMEDIES.get(key, f"write [{path}]")
+        findings.refuse(path, f"must be a table, got {shown(fault['input'])}", remedy)
     elif sort == "string_type":
         findings.refuse(path, f"must be text, got {shown(fault['input'])}", "write it in quotes")
     elif sort == "literal_error":
         message = f"must be {fault['ctx']['expected']} or a list of axes, got {shown(fault['input'])}"
         findings.refuse(path, message, "for example [[0, 0, 1]]")
     else:
-        findings.refuse(path, fault["msg"])
+        findings.refuse(path, fault["msg"].removeprefix("Value error, "))
 
 
 def _take_out(raw: dict[str, Any], loc: tuple[str | int, ...], *, missing: bool) -> None:

@@ -29,6 +29,8 @@ _FACTOR = re.compile(
     r"(?:\s*(?:\*\*|\^)?\s*(?P<power>-?\d)(?!\d))?"
 )
 _MOST_LETTERS = 60
+TURN = 2 * math.pi
+"""[rad] A plain number beyond a turn was probably meant in degrees."""
 ROUNDING = 1e-15
 """A factor this near to one over a whole number divides by it: 3 us is 3e-6 s, not 2.9999999999999997e-06."""
 
@@ -36,6 +38,7 @@ EXAMPLES = {
     "kg": "500 kg", "m": "0.5 m", "rad": "30 deg", "s": "1 ms", "m/s": "2 m/s", "rad/s": "1 deg/s",
     "kg.m2": "12 kg*m^2", "m/s2": "9.81 m/s^2", "rad/s2": "1 deg/s^2", "N": "5 N", "N.m": "2 N*m",
     "N.m.s": "4 N*m*s", "N/m": "40 N/m", "N.m/rad": "40 N*m/rad", "N.s/m": "3 N*s/m",
+    "N/m3": "3 N/m^3", "N.m/rad3": "3 N*m/rad^3",
     "N.m.s/rad": "0.8 N*m*s/rad",
 }  # fmt: skip
 """For each unit of the model file, a value written with a unit."""
@@ -55,6 +58,17 @@ def quantity(value: object, unit: str, *, bare: bool = False) -> float:
     if not math.isfinite(number):
         raise RefusalError(f"must be a finite number, got {shown(value)}", _remedy(unit))
     return number
+
+
+def odd_angle(value: object, unit: str) -> RefusalError | None:
+    """A remark on ``value``, a number without a unit that means more than a turn in ``unit``: degrees were meant?"""
+    match = _NUMBER.fullmatch(value) if isinstance(value, str) else None
+    number = _float(match[1]) if match and match[2] == "" else value
+    if unit != "rad" or isinstance(number, bool) or not isinstance(number, int | float):
+        return None
+    if not TURN < abs(_float(number)) < math.inf:
+        return None
+    return RefusalError(f"{number:g} rad is {math.degrees(number):.4g} deg", f'did you mean "{number:g} deg"?')
 
 
 def pint_unit(fmi_unit: str) -> str:

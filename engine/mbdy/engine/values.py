@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -9,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Tag
 
 from mbdy.engine.faults import RefusalError, shown
 from mbdy.engine.model import Matrix3, Vector3
-from mbdy.engine.units import Acceleration, Inertia, Length, Mass, Number
+from mbdy.engine.units import Acceleration, Inertia, Length, Mass, Number, quantity
 
 ASYMMETRY = 1e-9
 """Largest difference of mirrored entries, relative to the largest entry, that rounding explains."""
@@ -67,6 +68,15 @@ def _positive(value: float) -> float:
     return value
 
 
+def _bounded(unit: str, *, zero: bool = True) -> AfterValidator:
+    def check(value: float) -> float:
+        if value < 0.0 or not (zero or value):
+            raise RefusalError(f"must be {'>=' if zero else '>'} 0 {unit}, got {value}", "give another value")
+        return value
+
+    return AfterValidator(check)
+
+
 def _diagonal(moments: Vector3) -> Matrix3:
     x, y, z = moments
     return ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))
@@ -82,6 +92,9 @@ def _rotation_form(value: object) -> str:
 
 BodyMass = Annotated[Mass, AfterValidator(_not_negative)]
 SpinInertia = Annotated[Inertia, AfterValidator(_positive)]
+BearingDamping = Annotated[float, BeforeValidator(partial(quantity, unit="N.m.s/rad")), _bounded("N.m.s/rad")]
+BearingFriction = Annotated[float, BeforeValidator(partial(quantity, unit="N.m")), _bounded("N.m")]
+BearingRate = Annotated[float, BeforeValidator(partial(quantity, unit="rad/s")), _bounded("rad/s", zero=False)]
 Lengths = Annotated[tuple[Length, Length, Length], _sized(3, "three lengths")]
 Accelerations = Annotated[tuple[Acceleration, Acceleration, Acceleration], _sized(3, "three accelerations")]
 Axis = Annotated[tuple[Number, Number, Number], AfterValidator(_direction), _sized(3, "three numbers")]

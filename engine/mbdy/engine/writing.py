@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 
 import tomlkit
 
 from mbdy.engine.faults import Findings
+from mbdy.engine.joint_values import JOINT_VALUES
 from mbdy.engine.model import IDENTITY, ZERO3, Body, Joint, Matrix3, Model
 from mbdy.engine.spellings import joint_of
 from mbdy.engine.tables import FORMAT, JointTable
+from mbdy.engine.units import odd_angle
 
 
 def dumps(model: Model) -> str:
@@ -34,9 +37,12 @@ def dumps(model: Model) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _starts(model: Model) -> list[tuple[str, tuple[float, ...]]]:
+def _starts(model: Model) -> list[tuple[str, tuple[object, ...]]]:
     """Start values by body, then by name: reading a file brings names with a common beginning together."""
-    return sorted(model.initial.items(), key=lambda item: (model.index.get(item[0].partition(".")[0], -1), item[0]))
+    places = model.index
+    names = sorted(model.initial, key=lambda name: (places.get(name.partition(".")[0], -1), name))
+    units = {name: "rad" if name.endswith(".joint.angle") else "" for name in names}
+    return [(name, _told(model.initial[name], repeat(units[name]))) for name in names]
 
 
 def _body(body: Body) -> Iterator[str]:
@@ -54,6 +60,8 @@ def _body(body: Body) -> Iterator[str]:
         yield f"[{_dotted(['body', body.name, 'wheel', name])}]"
         yield f"axis = {_literal(wheel.axis)}"
         yield f"inertia = {_literal(wheel.inertia)}"
+        if wheel.bearing:
+            yield from (f"{key} = {_literal(getattr(wheel, key))}" for key in ("damping", "friction", "friction_rate"))
     for name, node in body.nodes.items():
         yield ""
         yield f"[{_dotted(['body', body.name, 'node', name])}]"
@@ -68,10 +76,11 @@ def _joint(joint: Joint) -> Iterator[str]:
         yield f"at = {_literal(joint.at)}"
     if joint.frame != IDENTITY:
         yield f"frame = {{ quaternion = {_literal(joint.frame)} }}"
-    for key in ("stiffness", "damping", "rest"):
+    for key, value in JOINT_VALUES.items():
         values = getattr(joint, key)
-        if any(values):
-            yield f"{key} = {_literal(_one_or_all(values))}"
+        if any(values) or (value.law is not None and values):
+            units = [value.translation] * joint.n_translations + [value.rotation] * joint.n_rotations
+            yield f"{key} = {_literal(_one_or_all(_told(values, units)))}"
     if any(motion != "free" for motion in joint.motion):
         yield f"motion = {_literal(_one_or_all(joint.motion))}"
 
@@ -95,6 +104,11 @@ def _spelled(joint: Joint) -> dict[str, object]:
     if joint.n_rotations:
         general["rotation"] = "spherical" if joint.spherical else joint.rotations
     return general
+
+
+def _told(values: Sequence[float], units: Iterable[str]) -> tuple[object, ...]:
+    """``values``, with the unit beside an angle of more than a turn, which would be taken for degrees without."""
+    return tuple(f"{v!r} {u}" if odd_angle(v, u) else v for v, u in zip(values, units, strict=False))
 
 
 def _one_or_all(values: Sequence[object]) -> object:

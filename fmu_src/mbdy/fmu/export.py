@@ -69,7 +69,7 @@ def export_fmu(
     ``integrator``  ``"rk4"`` or ``"euler-cromer"``.
     ``progress``    called with what begins and the fraction done.
 
-    Without a C compiler the FMU is written all the same and runs where mbdy is installed; a `NoCompilerNote` warns.
+    Without a C compiler the FMU is written all the same but needs mbdy where it runs; a `NoCompilerNote` warns.
     Raises `ExportError` for what cannot be exported and OSError where the file cannot be written.
     """
     told: Progress = progress or (lambda stage, done: None)
@@ -101,8 +101,9 @@ def _compiled(model: Model) -> Compiled:
         made = compiled(model)
     if made.library is None:
         warnings.warn(
-            "no C compiler found (cc, gcc, clang or ziglang): the FMU carries no compiled core and runs only where "
-            "mbdy is installed, slower; `pip install mbdy[native]` brings a compiler",
+            "no C compiler found (cc, gcc, clang or ziglang): the FMU carries no compiled core, so it needs mbdy where "
+            "it runs and is slower there, and pythonfmu 0.7 may crash its host where the FMU is unpacked into a folder "
+            "with a name beyond plain ASCII, or twice into one folder; `pip install ziglang` brings a compiler",
             NoCompilerNote,
             stacklevel=3,
         )

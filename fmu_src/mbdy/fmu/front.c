@@ -3,7 +3,9 @@
 
    - turns the resource URI into a path. pythonfmu decodes %20 alone, and crashes the host when it does not find its
      files under what is left (a folder with {}, %, or letters beyond ASCII);
-   - has messages logged (the slave's are warnings and errors alone) wherever the client gave a logger.
+   - has messages logged (the slave's are warnings and errors alone) wherever the client gave a logger;
+
+   and for the functions that get and set values: where the slave refused one by mbdy_refuse, they answer so.
 
    pythonfmu's library lies beside this one and is loaded from a copy that is gone at once: it never leaves a process,
    and would crash it when the client unpacks the FMU into the same folder again. All FMUs of ours in a process share
@@ -158,6 +160,12 @@ EXPORT Component fmi2Instantiate(String name, int type, String guid, String uri,
     return made;
 }
 
+/* Of the call at hand in this thread: pythonfmu knows no other answer than fmi2OK, or fmi2Fatal for good. */
+static _Thread_local Status refusal;
+
+EXPORT void mbdy_refuse(Status status);
+EXPORT void mbdy_refuse(Status status) { refusal = status; }
+
 /* All others: the same function of the library behind. */
 #define PASS(result, name, parameters, arguments, without)                                                     \
     EXPORT result name parameters {                                                                            \
@@ -176,9 +184,15 @@ PASS_STATUS(fmi2EnterInitializationMode, (Component c), (c))
 PASS_STATUS(fmi2ExitInitializationMode, (Component c), (c))
 PASS_STATUS(fmi2Terminate, (Component c), (c))
 PASS_STATUS(fmi2Reset, (Component c), (c))
-#define PASS_VALUES(sort, type)                                                                                \
-    PASS_STATUS(fmi2Get##sort, (Component c, const Reference vr[], size_t n, type value[]), (c, vr, n, value)) \
-    PASS_STATUS(fmi2Set##sort, (Component c, const Reference vr[], size_t n, const type value[]), (c, vr, n, value))
+#define PASS_VALUE(name, type)                                                                                 \
+    EXPORT Status name(Component c, const Reference vr[], size_t n, type value[]) {                            \
+        static Status (*behind)(Component, const Reference[], size_t, type[]);                                 \
+        if (!behind && library) *(void **)&behind = dlsym(library, #name);                                     \
+        refusal = 0;                                                                                           \
+        Status answer = behind ? behind(c, vr, n, value) : 4;                                                  \
+        return answer ? answer : refusal;                                                                      \
+    }
+#define PASS_VALUES(sort, type) PASS_VALUE(fmi2Get##sort, type) PASS_VALUE(fmi2Set##sort, const type)
 PASS_VALUES(Real, double)
 PASS_VALUES(Integer, int)
 PASS_VALUES(Boolean, int)

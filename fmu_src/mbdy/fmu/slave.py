@@ -11,6 +11,8 @@ the step, and a good value in its place lets the next step go on.
 
 from __future__ import annotations
 
+import _ctypes
+import contextlib
 import ctypes
 import importlib.util
 import json
@@ -22,7 +24,7 @@ import sys
 import sysconfig
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from pythonfmu.enums import Fmi2Status
@@ -165,6 +167,9 @@ class Slave(Fmi2Slave):
         if "visible" not in given:  # the builder, which only asks for the name
             return
         _balance_references()
+        folder = os.path.dirname(os.path.realpath(given["resources"]))
+        self.library = os.path.join(folder, "binaries", "linux64", f"{type(self).__module__}.so")
+        _end_in_order(self.library)
         _forget_path(given["resources"])
         try:
             self.contents = contents(given["resources"])
@@ -222,7 +227,7 @@ class Slave(Fmi2Slave):
         try:
             return [y[vr - at] if vr >= at else self._set_value(vr) for vr in vrs]
         except IndexError:
-            self.log(f"no such value reference in {vrs}: they end at {at + len(y) - 1}", Fmi2Status.error)
+            self._refuse(f"no such value reference in {vrs}: they end at {at + len(y) - 1}")
             return [NO_SUCH_VARIABLE] * len(vrs)
 
     def get_boolean(self, vrs: Sequence[int]) -> list[bool]:
@@ -251,18 +256,22 @@ class Slave(Fmi2Slave):
     def _set_start(self, vr: int, value: float) -> None:
         names = self.contents.names
         if not 0 <= vr < len(names):
-            self.log(f"there is no value reference {vr}: they end at {len(names) - 1}", Fmi2Status.error)
+            self._refuse(f"there is no value reference {vr}: they end at {len(names) - 1}")
         elif vr not in self.contents.starts:
-            self.log(f"'{names[vr]}' is an output and cannot be set to {value!r}", Fmi2Status.error)
+            self._refuse(f"'{names[vr]}' is an output and cannot be set to {value!r}")
         elif self.started:
-            self.log(
+            self._refuse(
                 f"'{names[vr]}' not set to {value!r}: a state can be set only until initialization mode ends; "
-                "reset the FMU first, or set a saved FMU state",
-                Fmi2Status.error,
+                "reset the FMU first, or set a saved FMU state"
             )
         else:
             self.core.s[self.contents.starts[vr]] = value
             self._stale_start = True
+
+    def _refuse(self, message: str) -> None:
+        """Logs an error and has the call at hand answered so, which pythonfmu alone cannot."""
+        self.log(message, Fmi2Status.error)
+        _on_host_library(self.library, lambda library: library.mbdy_refuse(Fmi2Status.error.value))
 
     # Keeping constants, state and outputs in step with what was set
 
@@ -405,6 +414,35 @@ class Slave(Fmi2Slave):
 def _balance_references() -> None:
     """Gives back the reference to this module's names that pythonfmu 0.7 drops, without owning it, at each instance."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(globals()))
+
+
+def _on_host_library(path: str, use: Callable[[Any], object]) -> None:
+    """``use`` on the library at ``path`` that the host runs, held no longer than that; nothing where it has no such."""
+    try:
+        library = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_NOLOAD)
+    except (OSError, AttributeError):  # Windows has no RTLD_NOLOAD
+        return
+    try:
+        with contextlib.suppress(AttributeError):
+            use(library)
+    finally:
+        _ctypes.dlclose(library._handle)  # else a client could not unpack the FMU into its folder again
+
+
+_in_order: set[str] = set()
+
+
+def _end_in_order(path: str) -> None:
+    """Registers pythonfmu's end as the last of what it registered itself, as front.c does where the FMU carries it.
+
+    pythonfmu 0.7 lets go of its interpreter's state twice as a process ends, the second time of freed memory; done
+    before, both find nothing. On Linux, where its library never leaves a process.
+    """
+    if path not in _in_order:
+        _in_order.add(path)
+        exit_handler = ctypes.CDLL(None)["__cxa_atexit"] if sys.platform.startswith("linux") else None
+        if exit_handler:
+            _on_host_library(path, lambda library: exit_handler(library.finalizePythonInterpreter, None, None))
 
 
 def _forget_path(resources: str) -> None:

@@ -1,0 +1,161 @@
+"""The evidence page of a verification: what was verified, with what, and the figures, as Markdown or HTML."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import escape
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from mbdy.app.common import version
+from mbdy.engine import Verification
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The model file by ``name`` and ``sha256`` of its bytes, the ``versions`` at work and the ``time`` (UTC)."""
+
+    name: str
+    sha256: str
+    versions: tuple[tuple[str, str], ...]
+    time: str
+
+    def facts(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {"file": self.name, "sha256": self.sha256, "versions": dict(self.versions), "time": self.time}
+
+
+def origin(path: Path) -> Origin:
+    """The origin of a verification of the model file at ``path``, made now."""
+    versions = [("mbdy", version()), *((name, metadata.version(name)) for name in ("casadi", "numpy"))]
+    versions += [("Python", platform.python_version()), ("platform", platform.platform())]
+    return Origin(
+        path.name,
+        hashlib.sha256(path.read_bytes()).hexdigest(),
+        tuple(versions),
+        datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def write(found: Verification, made: Origin, path: Path) -> None:
+    """Write the page to ``path``: HTML where its name ends so, Markdown otherwise."""
+    text = evidence(found, made)
+    if path.suffix.lower() in (".html", ".htm"):
+        text = _PAGE.format(title=escape(f"Verification of {found.model}"), text=escape(text))
+    path.write_text(text, encoding="utf-8")
+
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<style>pre {{ max-width: 75em; margin: 2em auto; white-space: pre-wrap; font-size: 14px; line-height: 1.5 }}</style>
+</head>
+<body>
+<pre>
+{text}</pre>
+</body>
+</html>
+"""
+
+
+def evidence(found: Verification, made: Origin) -> str:
+    """The page as Markdown."""
+    return "\n".join(
+        [
+            f"# Verification of {found.model}",
+            "",
+            f"**{'Agreement' if found.agrees else 'DISAGREEMENT'}.** {found.verdict}.",
+            "",
+            "## What was verified",
+            "",
+            *_table(("what", "value"), _subject(found, made)),
+            "",
+            "## Formulations against Order-N",
+            "",
+            "Largest difference of a derivative of a state from Order-N's, relative to that derivative's largest value",
+            "of all states. Each formulation is written from its own source and shares only the model, its tree and",
+            "the reading of its numbers with the others.",
+            "",
+            *_table(("formulation", "source", "disagreement", "where", "agrees"), _formulations(found)),
+            *_outside(found),
+            "",
+            "## Laws of mechanics",
+            "",
+            "What is left of a law at the accelerations of Order-N, relative to the sum of the sizes of its terms.",
+            "Momenta are differentiated exactly along the motion. Work and energy: rate of kinetic energy less the",
+            "power of all forces.",
+            "",
+            *_table(("law", "residual", "where", "holds"), _laws(found)),
+            "",
+        ]
+    )
+
+
+def _subject(found: Verification, made: Origin) -> list[tuple[str, ...]]:
+    rows = [
+        ("model file", made.name),
+        ("SHA-256 of the file", made.sha256),
+        ("bodies", str(found.bodies)),
+        ("degrees of freedom", str(found.degrees_of_freedom)),
+        ("states", f"the start of the file (state 0) and {found.states} random ones, with random inputs and switches"),
+        ("seed", str(found.seed)),
+        (
+            "tolerance",
+            f"{found.tolerance:g}, relative, to condition numbers of {found.condition:g}; beyond in proportion",
+        ),
+        ("largest condition number", f"{found.worst_condition:.3g} (coefficient matrix scaled to a unit diagonal)"),
+    ]
+    if found.singular:
+        rows.append(("left out, singular", ", ".join(f"state {state}" for state in found.singular)))
+    return [*rows, *(("version of " + name if name != "platform" else name, said) for name, said in made.versions),
+            ("made", made.time)]  # fmt: skip
+
+
+def _formulations(found: Verification) -> list[tuple[str, ...]]:
+    rows = []
+    for item in found.comparisons:
+        label = f"{item.name}: {item.title}"
+        if item.found is None:
+            rows.append((label, item.source, "not covered" if item.uncovered else "not compared", "", ""))
+            continue
+        where = f"derivative of `{item.variable}`, state {item.found.state}" if item.variable else ""
+        rows.append((label, item.source, f"{item.found.figure:.2e}", where, _yes(item.agrees)))
+    return rows
+
+
+def _outside(found: Verification) -> list[str]:
+    lines = []
+    for item in found.comparisons:
+        if item.uncovered:
+            lines += [
+                "",
+                f"Outside the domain of `{item.name}`:",
+                "",
+                *(f"- {sentence}" for sentence in item.uncovered),
+            ]
+    return lines
+
+
+def _laws(found: Verification) -> list[tuple[str, ...]]:
+    rows = []
+    for item in found.residuals:
+        if item.found is None:
+            rows.append((item.title, "no statement" if item.inapplicable else "not compared", item.inapplicable, ""))
+        else:
+            rows.append((item.title, f"{item.found.figure:.2e}", f"state {item.found.state}", _yes(item.agrees)))
+    return rows
+
+
+def _yes(agrees: bool) -> str:
+    return "yes" if agrees else "**NO**"
+
+
+def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+    cells = [header, tuple("---" for _ in header), *rows]
+    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]

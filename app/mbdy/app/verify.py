@@ -1,0 +1,82 @@
+"""``mbdy verify``: a model's equations against independent formulations, for the file of a verification engineer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mbdy.app.common import (
+    RUN_FAULT,
+    busy,
+    complain,
+    guarded,
+    load_model,
+    note,
+    said_warnings,
+    show_json,
+    target,
+    terminal,
+)
+
+if TYPE_CHECKING:
+    from mbdy.engine import Verification
+
+
+@guarded
+def verify(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")],
+    states: Annotated[int, typer.Option(min=0, help="Random states, beside the start of the file.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random states; the same seed gives the same ones.")] = 0,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="EVIDENCE.md", help="File for the evidence page: Markdown, or HTML by its name."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
+) -> None:
+    """Compare the equations with three independent formulations and the laws of mechanics, at random states.
+
+    Exit status 0 where all that covers the model agrees, 1 where something does not, 2 for a model with faults.
+    """
+    if report:
+        target(report, "--report", sources=(model,))
+    loaded = load_model(model)
+    from mbdy.app.evidence import origin, write
+    from mbdy.engine import verify as verified
+
+    with busy("verifying") as tell:
+        found = verified(loaded, states=states, seed=seed, progress=tell)
+    made = origin(model)
+    if report:
+        write(found, made, report)
+    if as_json:
+        fault = {} if found.agrees else {"error": found.verdict}
+        told = {"ok": found.agrees, **fault, **made.facts(), **found.to_dict()}
+        show_json({**told, "report": report, "warnings": said_warnings})
+    else:
+        _show(found)
+        if report:
+            typer.echo(f"wrote {report}")
+        else:
+            note("add --report evidence.md to keep the evidence")
+    if not found.agrees:
+        if not as_json:
+            complain(found.verdict)
+        raise typer.Exit(RUN_FAULT)
+
+
+def _show(found: Verification) -> None:
+    from rich.table import Table
+
+    table = Table(title=found.heading, title_justify="left")
+    table.add_column("")
+    table.add_column("largest", justify="right", no_wrap=True)
+    table.add_column("where", overflow="fold")
+    for row in found.rows():
+        if row[0] == found.residuals[0].title:
+            table.add_section()
+        table.add_row(*row)
+    terminal().print(table)
+    if found.agrees:
+        typer.echo(found.verdict)

@@ -1,0 +1,280 @@
+"""What the formulations share: a model's vectors as numbers of its bodies, and rotations. No dynamics is in it.
+
+Vectors are those of `mbdy.engine.ports`; everything here is found by the names of that table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.engine.efforts import STOP_SOFTNESS
+from mbdy.engine.joint_values import JOINT_VALUES
+from mbdy.engine.model import Body, Joint, Model
+from mbdy.engine.ports import UPPER, Ports, coordinate_names, ports, speed_names
+from mbdy.engine.topology import Tree, tree
+
+Array = NDArray[np.float64]
+Derivatives = Callable[[Array, Array, Array], Array]
+"""``f(x, u, p)``: the states' derivatives ``x'`` at states ``x``, inputs ``u`` and parameters ``p``."""
+
+
+class UncoveredError(ValueError):
+    """A model that lies outside the domain of a formulation; the message says what of it does."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """A body's parameters: SI, body axes unless stated.
+
+    ``inertia`` (3, 3) about the mass centre ``com``; ``at`` of the joint in parent axes; ``frame`` (3, 3) joint-frame
+    to parent components; unit axes ``translations`` (n, 3) and ``rotations`` (n, 3) in the joint frame; ``efforts``
+    has the parameters of the joint's laws by name, those that the model has (see `joint_efforts`); ``spins`` and unit
+    ``spin_axes`` (n, 3) of its wheels; ``nodes`` (n, 3) from its origin.
+    """
+
+    mass: float
+    com: Array
+    inertia: Array
+    at: Array
+    frame: Array
+    translations: Array
+    rotations: Array
+    efforts: Mapping[str, Array]
+    spins: Array
+    spin_axes: Array
+    nodes: Array
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A body's states: ``q`` and ``u`` of its joint, translations first, and its wheels' momenta ``h``."""
+
+    joint: Joint
+    q: Array
+    u: Array
+    h: Array
+
+    @property
+    def slides(self) -> Array:
+        """Displacements [m]."""
+        return self.q[: self.joint.n_translations]
+
+    @property
+    def turns(self) -> Array:
+        """Angles [rad], or the quaternion w, x, y, z of a spherical rotation."""
+        return self.q[self.joint.n_translations :]
+
+    @property
+    def slide_rates(self) -> Array:
+        return self.u[: self.joint.n_translations]
+
+    @property
+    def turn_rates(self) -> Array:
+        """Angle rates [rad/s], or the relative angular velocity, outboard axes."""
+        return self.u[self.joint.n_translations :]
+
+
+@dataclass(frozen=True)
+class Given:
+    """A body's inputs.
+
+    ``forces`` and ``torques`` (1 + nodes, 3) at its mass centre, then at its nodes, body axes; ``effort`` [N, N.m] of
+    each degree of freedom; ``rest`` of each coordinate; ``held`` says which degrees of freedom are prescribed or
+    locked and ``acceleration`` what they follow (zero where free or locked); ``motors`` [N.m] of its wheels.
+    """
+
+    forces: Array
+    torques: Array
+    effort: Array
+    rest: Array
+    held: NDArray[np.bool_]
+    acceleration: Array
+    motors: Array
+
+
+@dataclass(frozen=True)
+class Part:
+    """One body with all its numbers at an instant."""
+
+    body: Body
+    constants: Constants
+    motion: Motion
+    given: Given
+
+
+class Reader:
+    """Reads the vectors of one model into `Part`s, in the order of its bodies, and writes derivatives back."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.tree: Tree = tree(model)
+        self.ports: Ports = ports(model)
+        states = {v.name: v.state for v in self.ports.outputs if v.state is not None}
+        renamed = {}
+        for body in model.bodies:
+            if body.joint.kind == "attitude":
+                renamed[f"{body.name}.position"] = "system.centre_of_mass"
+                renamed[f"{body.name}.velocity"] = "system.centre_of_mass_velocity"
+
+        def places(parts: Iterable[tuple[str, int]]) -> NDArray[np.intp]:
+            found = [np.arange(size) + states[renamed.get(name, name)] for name, size in parts]
+            return np.concatenate([*found, np.zeros(0, dtype=np.intp)]).astype(np.intp)
+
+        self._q = [places(coordinate_names(b)) for b in model.bodies]
+        self._u = [places(speed_names(b)) for b in model.bodies]
+        self._h = [places((f"{b.name}.{w}.momentum", 1) for w in b.wheels) for b in model.bodies]
+        self._parameters: bytes = b""
+        self._constants: list[Constants] = []
+
+    def parts(self, x: Array, u: Array, p: Array) -> list[Part]:
+        """Every body's numbers."""
+        if p.tobytes() != self._parameters:
+            self._constants = [_constants(self.ports, p, body) for body in self.model.bodies]
+            self._parameters = p.tobytes()
+        return [
+            Part(body, constants, Motion(body.joint, x[q], x[s], x[h]), self._given(u, body))
+            for body, constants, q, s, h in zip(
+                self.model.bodies, self._constants, self._q, self._u, self._h, strict=True
+            )
+        ]
+
+    def gravity(self, u: Array) -> Array:
+        """Uniform gravity (3) [m/s2], inertial axes."""
+        return u[self.ports.by_name["system.gravity"].places]
+
+    def derivatives(self, q_rates: Sequence[Array], u_rates: Sequence[Array], h_rates: Sequence[Array]) -> Array:
+        """``x'`` from every body's ``q'``, ``u'`` and ``h'``."""
+        rates = np.zeros(len(self.ports.state_names))
+        for places, values in ((self._q, q_rates), (self._u, u_rates), (self._h, h_rates)):
+            for at, value in zip(places, values, strict=True):
+                rates[at] = value
+        return rates
+
+    def _switched(self, u: Array, scalar: str) -> bool:
+        variable, element = self.ports.by_scalar[scalar]
+        return bool(u[variable.offset + element] > 0.0)
+
+    def _given(self, u: Array, body: Body) -> Given:
+        def read(*names: str) -> Array:
+            known = [self.ports.by_name[n].places for n in names if n in self.ports.by_name]
+            return np.concatenate([*(u[places] for places in known), np.zeros(0)])
+
+        name, stem, n = body.name, f"{body.name}.joint", body.joint.n_u
+        points = [name, *(f"{name}.{node}" for node in body.nodes)]
+        effort = read(f"{stem}.force", f"{stem}.torque")
+        held, acceleration = np.zeros(n, dtype=np.bool_), np.zeros(n)
+        if any(motion != "free" for motion in body.joint.motion):
+            commanded = read(f"{stem}.acceleration")
+            for i, motion in enumerate(body.joint.motion):
+                # Only switchable degrees of freedom have switches, labelled by their place among all.
+                label = "" if n == 1 else f"[{i + 1}]"
+                locked = motion == "switchable" and self._switched(u, f"{stem}.locked{label}")
+                prescribed = motion == "switchable" and self._switched(u, f"{stem}.prescribed{label}")
+                held[i] = motion == "prescribed" or locked or prescribed
+                acceleration[i] = commanded[i] if held[i] and not locked else 0.0
+        return Given(
+            forces=read(*(f"{point}.force" for point in points)).reshape(-1, 3),
+            torques=read(*(f"{point}.torque" for point in points)).reshape(-1, 3),
+            effort=effort if effort.size else np.zeros(n),
+            rest=read(f"{stem}.rest"),
+            held=held,
+            acceleration=acceleration,
+            motors=read(*(f"{name}.{wheel}.torque" for wheel in body.wheels)),
+        )
+
+
+def _constants(table: Ports, p: Array, body: Body) -> Constants:
+    name, stem, joint = body.name, f"{body.name}.joint", body.joint
+
+    def read(*names: str) -> Array:
+        return np.concatenate([*(p[table.by_name[n].places] for n in names), np.zeros(0)])
+
+    upper, inertia = read(f"{name}.inertia"), np.zeros((3, 3))
+    for value, (i, j) in zip(upper, UPPER, strict=True):
+        inertia[i, j] = inertia[j, i] = value
+    if joint.floating:
+        at, frame, axes = np.zeros(3), np.eye(3), np.eye(3)
+    else:
+        at, frame = read(f"{stem}.at"), rotation(read(f"{stem}.frame"))
+        axes = _units(read(f"{stem}.axis") if joint.axes else np.zeros(0))
+    return Constants(
+        mass=float(read(f"{name}.mass")[0]),
+        com=read(f"{name}.com"),
+        inertia=inertia,
+        at=at,
+        frame=frame,
+        translations=axes[: joint.n_translations],
+        rotations=axes[joint.n_translations :],
+        efforts={law: read(f"{stem}.{law}") for law in JOINT_VALUES if f"{stem}.{law}" in table.by_name},
+        spins=read(*(f"{name}.{wheel}.inertia" for wheel in body.wheels)),
+        spin_axes=_units(read(*(f"{name}.{wheel}.axis" for wheel in body.wheels))),
+        nodes=read(*(f"{name}.{node}.at" for node in body.nodes)).reshape(-1, 3),
+    )
+
+
+def _units(components: Array) -> Array:
+    axes = components.reshape(-1, 3)
+    return axes / np.linalg.norm(axes, axis=1, keepdims=True)
+
+
+def joint_efforts(part: Part) -> Array:
+    """Effort (n_u) [N, N.m] that acts on each degree of freedom of a joint; the one place for laws of joints.
+
+    Input, damper and smoothed Coulomb friction act on speeds; springs, cubic springs and stops on coordinates, which a
+    spherical rotation has none of. A floating root has no effort. Stiffness and damper of a stop come up
+    with the depth beyond it.
+    """
+    motion, law = part.motion, part.constants.efforts
+    speeds, zero = motion.u, np.zeros(1)
+    effort = part.given.effort - law.get("damping", zero) * speeds
+    if "friction" in law:
+        effort = effort - law["friction"] * np.tanh(speeds / law["friction_rate"])
+    n = 0 if motion.joint.floating else motion.joint.n_coordinates
+    if n:
+        stretch = motion.q[:n] - part.given.rest
+        effort[:n] -= law["stiffness"] * stretch + law.get("cubic_stiffness", zero) * stretch**3
+    if n and "stop_stiffness" in law:
+        for beyond, inward in ((law["stop_lower"] - motion.q[:n], 1.0), (motion.q[:n] - law["stop_upper"], -1.0)):
+            depth = np.maximum(beyond, 0.0)
+            share = depth / (depth + STOP_SOFTNESS)
+            effort[:n] += share * (inward * law["stop_stiffness"] * depth - law["stop_damping"] * speeds[:n])
+    return effort
+
+
+def wheel_torques(part: Part) -> Array:
+    """Torque [N.m] of a body on each of its wheels about its axis. The one place for laws of wheels."""
+    return part.given.motors
+
+
+def resultant(part: Part) -> tuple[Array, Array]:
+    """External force, and torque about the mass centre, of all that acts at the mass centre and nodes; body axes."""
+    forces, torques = part.given.forces, part.given.torques
+    arms = part.constants.nodes - part.constants.com
+    return forces.sum(axis=0), torques.sum(axis=0) + np.cross(arms, forces[1:]).sum(axis=0)
+
+
+def cross_matrix(v: Array) -> Array:
+    """The matrix (3, 3) with ``cross_matrix(a) @ b == a x b``."""
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+
+
+def cross(a: Array, b: Array) -> Array:
+    """``a x b`` of two vectors (3), faster than NumPy's."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def rotation(quaternion: Array) -> Array:
+    """The rotation (3, 3) of a quaternion w, x, y, z of any norm: outboard components to inboard ones."""
+    w, v = quaternion[0], quaternion[1:]
+    turned = (w * w - v @ v) * np.eye(3) + 2.0 * np.outer(v, v) + 2.0 * w * cross_matrix(v)
+    return turned / (quaternion @ quaternion)
+
+
+def axis_rotation(axis: Array, angle: float) -> Array:
+    """The rotation (3, 3) by ``angle`` [rad] about a unit axis: turned components to those before."""
+    c, s = np.cos(angle), np.sin(angle)
+    return c * np.eye(3) + s * cross_matrix(axis) + (1.0 - c) * np.outer(axis, axis)

@@ -1,0 +1,186 @@
+"""`verify`: the Order-N equations that mbdy runs against independent formulations, and against laws of mechanics.
+
+At the start of a model's file and at random states, with random inputs, each formulation gives the states' derivatives.
+The work-energy residual is Huston and Liu's testing function (Eq. 55); momenta are differentiated exactly, along the
+derivatives found, and compared with the external forces and torques.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.engine.balances import BALANCES, Balance, Instant, Observer
+from mbdy.engine.equations import equations
+from mbdy.engine.formulations import FORMULATIONS, Formulation
+from mbdy.engine.formulations.dense import condition
+from mbdy.engine.formulations.kane import coefficients
+from mbdy.engine.formulations.values import Reader
+from mbdy.engine.model import Model
+from mbdy.engine.ports import Ports
+from mbdy.engine.rules import keep_rules
+from mbdy.engine.trials import Trials, conditioned
+from mbdy.engine.verification import Comparison, Finding, Residual, Verification
+
+Array = NDArray[np.float64]
+
+TOLERANCE = 1e-10
+"""Largest relative disagreement or residual that passes, at states with condition numbers up to `CONDITION`."""
+CONDITION = 1e5
+"""Of the scaled coefficient matrix; rounding grows with it, and beyond this the tolerance does too, in proportion."""
+SINGULAR = 1e12
+"""Condition number from which a state is left out: a motion meets no inertia there."""
+TRIES = 20
+"""Draws for a random state below `CONDITION`."""
+SMALL = 1e-2
+"""A derivative counts as at least this part of the largest one with its unit; below lies rounding."""
+
+
+def verify(
+    model: Model, *, states: int = 20, seed: int = 0, progress: Callable[[float], None] | None = None
+) -> Verification:
+    """Compare the Order-N equations of ``model`` with every formulation that covers it, and with laws of mechanics.
+
+    ``states``    number of random states and inputs, beside the start of the file.
+    ``seed``      of the random numbers; the same seed gives the same states.
+    ``progress``  a function that is given the fraction done.
+
+    Raises ValueError for a negative number of states or seed, `ModelError` for a model that breaks a rule of files.
+    """
+    for name, value in (("states", states), ("seed", seed)):
+        if value < 0:
+            raise ValueError(f"{name}: must be >= 0, got {value}")
+    keep_rules(model)
+    return _Run(model, states, seed).verification(progress or (lambda fraction: None))
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A state and inputs to compare at, with Order-N's ``rates`` and what is allowed there. State 0 is the start."""
+
+    state: int
+    x: Array
+    u: Array
+    rates: Array
+    condition: float
+
+    @property
+    def tolerance(self) -> float:
+        return TOLERANCE * max(1.0, self.condition / CONDITION)
+
+
+class _Run:
+    """One verification of one model."""
+
+    def __init__(self, model: Model, states: int, seed: int) -> None:
+        self.model, self.states, self.seed = model, states, seed
+        self.made = equations(model)
+        self.ports: Ports = self.made.ports
+        self.p = np.array(self.ports.vector("parameter"), dtype=np.float64)
+        self.k = self.made.prepare(self.p)
+        self.reader = Reader(model)
+        self.points: list[_Point] = []
+        self.singular: list[int] = []
+
+    def verification(self, tell: Callable[[float], None]) -> Verification:
+        self._draw()
+        compared = []
+        for i, other in enumerate(FORMULATIONS.values()):
+            tell((i + 1) / (len(FORMULATIONS) + 2))
+            compared.append(self._compared(other))
+        tell((len(FORMULATIONS) + 1) / (len(FORMULATIONS) + 2))
+        residuals = self._residuals()
+        tell(1.0)
+        return Verification(
+            model=self.model.name,
+            bodies=len(self.model.bodies),
+            degrees_of_freedom=sum(body.joint.n_u for body in self.model.bodies),
+            states=self.states,
+            seed=self.seed,
+            tolerance=TOLERANCE,
+            condition=CONDITION,
+            worst_condition=max((point.condition for point in self.points), default=math.inf),
+            singular=tuple(self.singular),
+            comparisons=tuple(compared),
+            residuals=residuals,
+        )
+
+    def _draw(self) -> None:
+        """The start with the file's inputs, then random states and inputs."""
+        trials = Trials(self.model, np.random.default_rng(self.seed))
+        x, u = _vector(self.made.start(np.array(self.ports.start), self.k)), np.array(self.ports.vector("input"))
+        self._add(0, x, u, self._condition(x, u))
+        for state in range(1, self.states + 1):
+            self._add(state, *conditioned(trials.draw, self._condition, limit=CONDITION, tries=TRIES))
+
+    def _condition(self, x: Array, u: Array) -> float:
+        return condition(*coefficients(self.reader, x, u, self.p))
+
+    def _add(self, state: int, x: Array, u: Array, conditioning: float) -> None:
+        if not conditioning < SINGULAR:
+            self.singular.append(state)
+            return
+        self.points.append(_Point(state, x, u, _vector(self.made.derivatives(x, u, self.k)), conditioning))
+
+    def _compared(self, other: Formulation) -> Comparison:
+        if outside := other.uncovered(self.model):
+            return Comparison(other.name, other.title, other.source, outside)
+        evaluate, begin = other.derivatives(self.model), time.perf_counter()
+        answers = [evaluate(point.x, point.u, self.p) for point in self.points]
+        seconds = (time.perf_counter() - begin) / max(1, len(answers))
+        if not answers:
+            return Comparison(other.name, other.title, other.source)
+        said, expected = np.array(answers), np.array([point.rates for point in self.points])
+        differences = np.abs(said - expected) / self._scales(np.maximum(np.abs(said), np.abs(expected)).max(axis=0))
+        found = _worst(self.points, differences.max(axis=1))
+        row = next(i for i, point in enumerate(self.points) if point.state == found.state)
+        variable = self.ports.state_names[int(np.argmax(differences[row]))] if found.figure else ""
+        return Comparison(other.name, other.title, other.source, (), found, variable, seconds)
+
+    def _scales(self, largest: Array) -> Array:
+        """What each derivative is measured by: its variable's largest value, or a part of the largest with its unit."""
+        scales = largest.copy()
+        units: dict[str, list[int]] = {}
+        for variable in self.ports.outputs:
+            if variable.state is not None:
+                own = slice(variable.state, variable.state + variable.size)
+                scales[own] = largest[own].max()
+                units.setdefault(variable.unit, []).extend(range(own.start, own.stop))
+        for places in units.values():
+            scales[places] = np.maximum(scales[places], SMALL * largest[places].max())
+        return np.where(scales == 0.0, 1.0, scales)
+
+    def _residuals(self) -> tuple[Residual, ...]:
+        observer = Observer(self.model, self.made)
+        instants = [observer.instant(point.x, point.u, self.p, self.k, point.rates) for point in self.points]
+        return tuple(self._residual(law, instants) for law in BALANCES)
+
+    def _residual(self, law: Balance, instants: Sequence[Instant]) -> Residual:
+        if why := law.inapplicable(self.model):
+            return Residual(law.name, law.title, why)
+        pairs = [(point, law.residual(instant)) for point, instant in zip(self.points, instants, strict=True)]
+        stated = [(point, pair) for point, pair in pairs if pair is not None]
+        if not stated:
+            return Residual(law.name, law.title)
+        residuals, scales = np.array([pair for _, pair in stated]).T
+        scales = np.maximum(scales, SMALL * scales.max())
+        figures = np.abs(residuals) / np.where(scales == 0.0, 1.0, scales)
+        return Residual(law.name, law.title, "", _worst([point for point, _ in stated], figures))
+
+
+def _worst(points: Sequence[_Point], figures: Array) -> Finding:
+    """The figure that is largest beside the tolerance of its point; one that is not finite counts as infinite."""
+    figures = np.where(np.isfinite(figures), figures, np.inf)
+    i = int(np.argmax(figures / [point.tolerance for point in points]))
+    figure, point = float(figures[i]), points[i]
+    return Finding(figure, point.state, point.tolerance, figure <= point.tolerance)
+
+
+def _vector(value: ca.DM) -> Array:
+    return np.array(value, dtype=np.float64).reshape(-1)

@@ -1,0 +1,124 @@
+"""`mbdy verify`: its table, its JSON, its evidence page and its exit statuses."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from mbdy.engine.formulations import FORMULATIONS, Formulation
+
+HINGED = """
+mbdy = 1
+name = "two <hinged> bodies | free"
+[body.bus]
+mass = 100
+inertia = [20, 25, 30]
+joint = { to = "inertial", kind = "free" }
+[body.panel]
+mass = 5
+com = [0, 1, 0]
+inertia = [2, 0.5, 2.2]
+joint = { to = "bus", kind = "revolute", axis = [1, 0, 0], at = [0, 0.5, 0], stiffness = 3 }
+"""
+
+
+@pytest.fixture
+def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that every formulation covers, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "pair.toml"
+    path.write_text(HINGED, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def erring(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A formulation that always says zero."""
+    zero = Formulation("zero", "rest", "nobody", lambda model: (), lambda model: lambda x, u, p: 0.0 * x)
+    monkeypatch.setattr(importlib.import_module("mbdy.engine.verify"), "FORMULATIONS", {**FORMULATIONS, "zero": zero})
+
+
+def test_a_model_that_all_cover_agrees(mbdy, pair):
+    said = mbdy("verify", pair)
+    assert said.status == 0, said.err
+    for name in (*FORMULATIONS, "work and energy", "linear momentum", "angular momentum"):
+        assert name in said.out
+    assert "Order-N agrees with 3 independent formulations and the laws hold, to 1e-10" in said.out
+    assert "not covered" not in said.out
+    assert "--report" in said.err
+
+
+def test_what_is_not_covered_is_said(mbdy, satellite):
+    said = mbdy("verify", satellite, "--states", 2)
+    assert said.status == 0, said.err
+    assert "not covered" in said.out
+    assert "has wheels" in said.out
+
+
+def test_json_has_every_figure(mbdy, pair):
+    said = mbdy("verify", pair, "--states", 3, "--seed", 5, "--json")
+    assert said.status == 0
+    told = said.json
+    assert told["ok"] is True
+    assert told["agrees"] is True
+    assert (told["states"], told["seed"], told["tolerance"]) == (3, 5, 1e-10)
+    assert told["sha256"] == hashlib.sha256(pair.read_bytes()).hexdigest()
+    assert {"mbdy", "casadi", "numpy", "Python"} <= set(told["versions"])
+    assert [item["name"] for item in told["comparisons"]] == list(FORMULATIONS)
+    assert all(item["found"]["figure"] < 1e-10 for item in (*told["comparisons"], *told["residuals"]))
+    again = mbdy("verify", pair, "--states", 3, "--seed", 5, "--json").json
+    assert again["residuals"] == told["residuals"]
+    other = mbdy("verify", pair, "--states", 3, "--seed", 6, "--json").json
+    assert other["residuals"] != told["residuals"]
+
+
+def test_the_evidence_page_says_what_was_verified(mbdy, pair):
+    said = mbdy("verify", pair, "--states", 3, "--report", "out/evidence.md")
+    assert said.status == 0
+    assert "wrote out" in said.out
+    page = Path("out/evidence.md").read_text(encoding="utf-8")
+    assert page.startswith("# Verification of two <hinged> bodies | free\n")
+    assert "**Agreement.**" in page
+    assert hashlib.sha256(pair.read_bytes()).hexdigest() in page
+    for source in (made.source for made in FORMULATIONS.values()):
+        assert source in page
+    assert re.search(r"\| seed \| 0 \|", page)
+    assert re.search(r"\| tolerance \| 1e-10", page)
+    rows = [line for line in page.splitlines() if line.startswith("|")]
+    assert all(len(re.split(r"(?<!\\)\|", row)) in (4, 6, 7) for row in rows)
+
+
+def test_the_evidence_page_as_html(mbdy, pair):
+    assert mbdy("verify", pair, "--states", 1, "--report", "evidence.html").status == 0
+    page = Path("evidence.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "two &lt;hinged&gt; bodies" in page
+
+
+@pytest.mark.usefixtures("erring")
+def test_a_disagreement_is_exit_status_one(mbdy, pair):
+    said = mbdy("verify", pair, "--states", 2, "--report", "evidence.md")
+    assert said.status == 1
+    assert "beyond the tolerance of 1e-10: zero" in said.err
+    page = Path("evidence.md").read_text(encoding="utf-8")
+    assert "**DISAGREEMENT.**" in page
+    assert "**NO**" in page
+    told = mbdy("verify", pair, "--states", 2, "--json")
+    assert told.status == 1
+    assert told.json["ok"] is False
+    assert "zero" in told.json["error"]
+
+
+def test_bad_input_is_exit_status_two(mbdy, pair):
+    pair.write_text(HINGED.replace("mass = 5", "mass = -5"), encoding="utf-8")
+    said = mbdy("verify", pair)
+    assert said.status == 2
+    assert "body.panel.mass" in said.err
+    assert mbdy("verify", "nowhere.toml").status == 2
+    assert mbdy("verify", pair, "--states", -1).status == 2
+    assert mbdy("verify", pair, "--report", ".").status == 2
+    assert mbdy("verify", pair, "--report", pair).status == 2
