@@ -226,13 +226,15 @@ def test_masses_over_twelve_decades_agree():
 
 
 def test_laws_of_joints_are_the_same():
-    """Friction on every speed; a cubic spring and stops, within and beyond, on every coordinate."""
+    """Friction on every speed, a wheel's too; a cubic spring and stops, within and beyond, on every coordinate."""
     model = wheeled()
+    rubbing = Wheel(axis=(1.0, 0.0, 0.0), inertia=0.05, damping=0.01, friction=0.2, friction_rate=50.0)
     slider, panel = model.bodies[1].joint, model.bodies[2].joint
     laws = {"cubic_stiffness": (7.0,), "stop_stiffness": (50.0,), "stop_lower": (-0.1,), "stop_upper": (0.1,)}
     slid = replace(slider, friction=(0.3,), friction_rate=(0.2,), stiffness=(4.0,), stop_damping=(0.6,), **laws)
     turned = replace(panel, friction=(0.1, 0.2, 0.3), damping=(0.3, 0.2, 0.1))
-    bodies = (model.bodies[0], replace(model.bodies[1], joint=slid), replace(model.bodies[2], joint=turned))
+    bus = replace(model.bodies[0], wheels={"x": rubbing})
+    bodies = (bus, replace(model.bodies[1], joint=slid), replace(model.bodies[2], joint=turned))
     lawful = replace(model, bodies=bodies)
     found = verify(lawful, states=8)
     assert found.agrees, str(found)

@@ -40,6 +40,7 @@ class Motion:
     force: Array
     torque: Array
     inertia: float
+    wheel_torques: Array
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,7 @@ def _motion(part: Part, outputs: Mapping[str, Array], rates: Mapping[str, Array]
         force=C @ force,
         torque=C @ torque,
         inertia=float(np.trace(constants.inertia) + constants.mass * constants.com @ constants.com),
+        wheel_torques=wheel_torques(part, outputs[f"{name}.omega"]),
     )
 
 
@@ -140,7 +142,7 @@ def _work(instant: Instant) -> tuple[float, float]:
         scale += (m.inertia * np.linalg.norm(m.spin_rate) + np.linalg.norm(m.torque)) * spin
         reaction = instant.outputs.get(f"{name}.joint.reaction", np.zeros(1))
         scale += np.abs(joint_efforts(part) * part.motion.u).sum() + np.abs(reaction * part.motion.u).sum()
-        for wheel, torque in zip(part.body.wheels, wheel_torques(part), strict=True):
+        for wheel, torque in zip(part.body.wheels, m.wheel_torques, strict=True):
             scale += abs(torque * instant.outputs[f"{name}.{wheel}.speed"][0])
     return float(instant.outputs["system.work_residual"][0]), float(scale)
 
@@ -169,7 +171,7 @@ def _angular(instant: Instant) -> tuple[float, float] | None:
         scale += float(np.linalg.norm(m.torque)) + arm * float(np.linalg.norm(m.force))
         scale += arm * m.part.constants.mass * float(np.linalg.norm(m.acceleration))
         scale += m.inertia * (float(np.linalg.norm(m.spin_rate)) + spin**2)
-        scale += float(np.abs(m.part.motion.h).sum()) * spin + float(np.abs(wheel_torques(m.part)).sum())
+        scale += float(np.abs(m.part.motion.h).sum()) * spin + float(np.abs(m.wheel_torques).sum())
     return float(np.linalg.norm(instant.rates["system.angular_momentum"] - total)), scale
 
 

@@ -260,8 +260,8 @@ def link(part: Part) -> Link:
 def rotors(part: Part, omega: Array) -> list[Link]:
     """A body's wheels, each at the angle zero (it does not matter), from its angular velocity ``omega``, own axes."""
     constants, zero, still = part.constants, np.zeros(3), np.zeros(1)
-    found = []
-    for J, a, h, tau in zip(constants.spins, constants.spin_axes, part.motion.h, wheel_torques(part), strict=True):
+    found, torques = [], wheel_torques(part, omega)
+    for J, a, h, tau in zip(constants.spins, constants.spin_axes, part.motion.h, torques, strict=True):
         C = np.append(zero, a)[:, None]
         z = np.array([h / J - a @ omega])
         found.append(Link(

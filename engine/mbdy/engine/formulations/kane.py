@@ -150,7 +150,7 @@ class Assembly:
             inertia = constants.inertia
             momentum = np.zeros(3)
             for a, J, h, tau in zip(
-                constants.spin_axes, constants.spins, part.motion.h, wheel_torques(part), strict=True
+                constants.spin_axes, constants.spins, part.motion.h, wheel_torques(part, omega), strict=True
             ):
                 inertia = inertia - J * np.outer(a, a)
                 momentum = momentum + a * h
@@ -173,7 +173,7 @@ class Assembly:
                 own = np.concatenate([self._mass_centre_acceleration(u_rate), own[3:]])
             q_rates.append(np.concatenate([motion.slide_rates, turning]))
             u_rates.append(own)
-            h_rates.append(wheel_torques(part))
+            h_rates.append(wheel_torques(part, self.omega[j]))
         return self.reader.derivatives(q_rates, u_rates, h_rates)
 
     def _mass_centre_acceleration(self, u_rate: Array) -> Array:

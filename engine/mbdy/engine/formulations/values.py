@@ -33,7 +33,8 @@ class Constants:
     ``inertia`` (3, 3) about the mass centre ``com``; ``at`` of the joint in parent axes; ``frame`` (3, 3) joint-frame
     to parent components; unit axes ``translations`` (n, 3) and ``rotations`` (n, 3) in the joint frame; ``efforts``
     has the parameters of the joint's laws by name, those that the model has (see `joint_efforts`); ``spins`` and unit
-    ``spin_axes`` (n, 3) of its wheels; ``nodes`` (n, 3) from its origin.
+    ``spin_axes`` (n, 3) of its wheels, and their ``bearings`` (n, 3): damping, friction and its rate; ``nodes`` (n, 3)
+    from its origin.
     """
 
     mass: float
@@ -46,6 +47,7 @@ class Constants:
     efforts: Mapping[str, Array]
     spins: Array
     spin_axes: Array
+    bearings: Array
     nodes: Array
 
 
@@ -193,6 +195,10 @@ def _constants(table: Ports, p: Array, body: Body) -> Constants:
     def read(*names: str) -> Array:
         return np.concatenate([*(p[table.by_name[n].places] for n in names), np.zeros(0)])
 
+    def bearing(wheel: str) -> Array:
+        names = [f"{wheel}.{law}" for law in ("damping", "friction", "friction_rate")]
+        return read(*names) if names[0] in table.by_name else np.array([0.0, 0.0, 1.0])
+
     upper, inertia = read(f"{name}.inertia"), np.zeros((3, 3))
     for value, (i, j) in zip(upper, UPPER, strict=True):
         inertia[i, j] = inertia[j, i] = value
@@ -212,6 +218,7 @@ def _constants(table: Ports, p: Array, body: Body) -> Constants:
         efforts={law: read(f"{stem}.{law}") for law in JOINT_VALUES if f"{stem}.{law}" in table.by_name},
         spins=read(*(f"{name}.{wheel}.inertia" for wheel in body.wheels)),
         spin_axes=_units(read(*(f"{name}.{wheel}.axis" for wheel in body.wheels))),
+        bearings=np.array([bearing(f"{name}.{wheel}") for wheel in body.wheels]).reshape(-1, 3),
         nodes=read(*(f"{name}.{node}.at" for node in body.nodes)).reshape(-1, 3),
     )
 
@@ -245,9 +252,17 @@ def joint_efforts(part: Part) -> Array:
     return effort
 
 
-def wheel_torques(part: Part) -> Array:
-    """Torque [N.m] of a body on each of its wheels about its axis. The one place for laws of wheels."""
-    return part.given.motors
+def wheel_torques(part: Part, omega: Array) -> Array:
+    """Torque (n) [N.m] of a body, which turns with ``omega`` (3) [rad/s, its axes], on each of its wheels about its
+    axis.
+
+    The one place for laws of wheels: motor, and a bearing's damper and smoothed Coulomb friction at the speed between
+    them.
+    """
+    constants = part.constants
+    speeds = part.motion.h / constants.spins - constants.spin_axes @ omega
+    damping, friction, rate = constants.bearings.T
+    return part.given.motors - damping * speeds - friction * np.tanh(speeds / rate)
 
 
 def resultant(part: Part) -> tuple[Array, Array]:
