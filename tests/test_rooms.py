@@ -58,7 +58,6 @@ def test_the_core_binding_needs_only_the_standard_library():
 
 @pytest.mark.slow
 def test_a_wheel_holds_the_rooms_and_nothing_beside_them(tmp_path):
-    pytest.importorskip("hatchling")
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)], cwd=ROOT, check=True
     )
@@ -69,3 +68,4 @@ def test_a_wheel_holds_the_rooms_and_nothing_beside_them(tmp_path):
         assert f"mbdy/{room}/py.typed" in names
     for file in ("core.c", "core.h", "binding.py"):
         assert f"mbdy/engine/core/{file}" in names
+    assert "mbdy/app/examples/quickstart/satellite.toml" in names
