@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import fmpy
 import numpy as np
 import pytest
+from fmpy import fmi2
 
 from mbdy.blocks import Plant, Run, simulate
 from mbdy.engine import Model, ModelWarning, load
+from mbdy.fmu import export_fmu
 
 FOLDER = Path(__file__).parents[2] / "examples" / "five_body_spacecraft"
 UNTIL, EVERY = 60.0, 0.05
@@ -131,9 +134,6 @@ def test_controller_confines_the_attitude(model, example):
 
 def test_fmu_under_fmpy_is_the_plant(model, controls, tmp_path):
     """60 s of the slew, inputs held over 1 ms in both; jets in a fixed pattern, so that no switch hides anything."""
-    fmpy = pytest.importorskip("fmpy")
-    export_fmu = pytest.importorskip("mbdy.fmu").export_fmu
-    fmi2 = pytest.importorskip("fmpy.fmi2")
     path = export_fmu(model, tmp_path / "five_body.fmu")
     unpacked = tmp_path / "unpacked"
     description = fmpy.read_model_description(str(path))

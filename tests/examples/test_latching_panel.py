@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import fmpy
 import numpy as np
 import pytest
+from fmpy import fmi2
 
 from mbdy.blocks import Plant
 from mbdy.engine import Model, load
+from mbdy.fmu import export_fmu
 
 FOLDER = Path(__file__).parents[2] / "examples" / "latching_panel"
 CLOSED_FORM_TOLERANCE = 1e-12  # of the energy, of the largest momentum of a body: rounding
@@ -142,9 +145,6 @@ def test_a_chain_locked_at_once_ends_as_when_locked_one_by_one(wing: Model):
 
 def test_the_fmu_latches_under_fmpy(controls, panel: Model, tmp_path: Path):
     """The controller drives the FMU through its Boolean input, and everything is as in the block."""
-    fmpy = pytest.importorskip("fmpy")
-    fmi2 = pytest.importorskip("fmpy.fmi2")
-    export_fmu = pytest.importorskip("mbdy.fmu").export_fmu
     path = export_fmu(panel, tmp_path / "panel.fmu")
     description = fmpy.read_model_description(str(path))
     unpacked = fmpy.extract(str(path), str(tmp_path / "unpacked"))
