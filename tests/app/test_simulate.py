@@ -331,3 +331,16 @@ def test_the_usual_period_is_round(until: float, period: float):
 def test_an_assignment_repeats_what_was_typed(satellite: Path):
     with pytest.raises(RequestError, match=r"--set bus\.omga=1: no variable"):
         assignment("bus.omga=1", Plant(satellite, virtual=True).ports)
+
+
+def test_a_gimbal_near_its_singularity_is_one_line_of_warning(tmp_path: Path, mbdy):
+    text = (
+        "mbdy = 1\n[body.head]\nmass = 1\ninertia = [1, 1, 1]\n"
+        'joint = { to = "inertial", kind = "gimbal", sequence = "zyx", motion = "prescribed" }\n'
+        '[initial]\nhead.joint.angle = [0, "87 deg", 0]\nhead.joint.rate = [0, "6 deg/s", 0]\n'
+    )
+    (tmp_path / "gimbal.toml").write_text(text, encoding="utf-8")
+    said = mbdy("simulate", tmp_path / "gimbal.toml", "--until", "1", "--every", "0.1", "-o", tmp_path / "run.csv")
+    assert said.status == 0
+    (line,) = [line for line in said.err.splitlines() if "warning" in line]
+    assert "head.joint: near its middle-angle singularity at 0.5 s, angles 0, 90, 0 deg" in line

@@ -1,4 +1,4 @@
-"""Laws of effort at joints: cubic springs, Coulomb friction, stops; files, closed forms, energy, refusals."""
+"""Laws of effort at joints (cubic springs, friction, stops, harnesses): files, closed forms, energy, refusals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ellipk
 
 from mbdy.blocks import Plant, VariableError, simulate
-from mbdy.engine import ModelError, dumps, loads
+from mbdy.engine import Joint, ModelError, dumps, loads
 
 HINGE = """
 mbdy = 1
@@ -105,6 +105,109 @@ def test_impossible_laws_are_refused_at_run_time_too():
             plant.step(0.1)
         plant[f"arm.joint.{name}"] = good
     plant.step(0.1)
+
+
+HARNESS = '[["-90 deg", "0.4 N*m"], [0, 0], ["45 deg", "-0.1 N*m"], ["90 deg", "-0.4 N*m"]]'
+RIGHT = math.pi / 2
+TABLE = ((-RIGHT, 0.4), (0.0, 0.0), (RIGHT / 2, -0.1), (RIGHT, -0.4))
+
+
+@pytest.mark.parametrize("formulation", ["order-n", "kane", "huston"])
+def test_a_harness_pulls_as_its_table_says(formulation):
+    plant = Plant(hinge(f"harness = {HARNESS}"), formulation=formulation)
+    for angle in (-9.0, -RIGHT, -0.3, 0.0, 0.2, RIGHT / 2, 1.0, RIGHT, 1.7):
+        torque = np.interp(angle, *zip(*TABLE, strict=True))
+        assert plant.derivatives(0.0, [angle, 0.0]) == pytest.approx([0.0, torque / INERTIA], abs=1e-15)
+
+
+def test_the_energy_of_a_harness_is_the_area_below_its_table():
+    plant = Plant(hinge(f"harness = {HARNESS}\nfriction = 0.1", rate=0.5))
+    areas = {-RIGHT - 0.5: 0.2 * RIGHT + 0.2, -RIGHT: 0.2 * RIGHT, -0.3: 0.3**2 * 0.2 / RIGHT, 0.0: 0.0,
+             RIGHT / 2: 0.025 * RIGHT, RIGHT: 0.15 * RIGHT, RIGHT + 2.0: 0.15 * RIGHT + 0.8}  # fmt: skip
+    for angle, area in areas.items():
+        y = plant.outputs(0.0, [angle, 0.0])
+        assert y["system.energy"] == pytest.approx(area, abs=1e-15)
+        assert abs(plant.outputs(0.0, [angle, 0.7])["system.work_residual"]) < 1e-15
+
+
+def test_a_body_on_a_harness_keeps_its_energy_and_turns_in_the_closed_form_time():
+    """From rest beyond the end the torque is constant until the angle is the end's."""
+    table = '[["-90 deg", "0.4 N*m"], ["90 deg", "-0.4 N*m"]]'
+    time = math.sqrt(2 * 0.5 * INERTIA / 0.4)
+    run = simulate(hinge(f"harness = {table}", RIGHT + 0.5), until=20 * time, every=time, step=time / 2000)
+    assert run["arm.joint.angle"][1] == pytest.approx(RIGHT, abs=1e-12)
+    assert np.ptp(run["system.energy"]) < 1e-8  # steps that pass a corner are of second order
+    assert run["arm.joint.angle"].min() < -RIGHT
+
+
+def test_a_harness_along_a_slide_is_of_metres_and_newtons():
+    model = loads(
+        HINGE.format(laws='harness = [["-10 cm", "2 N"], ["30 cm", "-2 N"]]', angle=0, rate=0)
+        .replace("revolute", "prismatic").replace("joint.angle", "joint.displacement").replace("rate", "velocity")
+    )  # fmt: skip
+    plant = Plant(model)
+    assert model.bodies[0].joint.harness == pytest.approx(np.array([(-0.1, 2.0), (0.3, -2.0)]))
+    assert plant.derivatives(0.0, [0.0, 0.0])[1] == pytest.approx(1.0, abs=1e-15)
+    assert plant.ports.by_name["arm.joint.harness"].units == ("m", "N") * 2
+    head = 'mbdy = 1\n[body.arm]\nmass = 4\ninertia = [1, 1, 2]\n[body.arm.joint]\nto = "inertial"\n'
+    ball = 'translation = [[0, 0, 1]]\nrotation = "spherical"\nharness = [[0, 1], [1, 2]]'
+    assert Plant(loads(head + ball)).derivatives(0.0, [0.5, 1, 0, 0, 0, 0, 0, 0, 0])[5] == pytest.approx(1.5 / 4)
+
+
+def test_a_harness_comes_back_from_the_file_that_is_written():
+    model = hinge(f'harness = {HARNESS[:-2]}], ["370 deg", 0]]')
+    assert loads(dumps(model)) == model
+    assert model.bodies[0].joint.harness[:4] == pytest.approx(np.array(TABLE))
+
+
+def test_the_numbers_of_a_harness_are_parameters_and_its_points_are_not():
+    plant, plain = Plant(hinge(f"harness = {HARNESS}")), Plant(hinge(""))
+    assert not any("harness" in name for name in plain.parameter_names)
+    assert [n for n in plant.parameter_names if "harness" in n] == [
+        f"arm.joint.harness[{k},{i}]" for k in (1, 2, 3, 4) for i in (1, 2)
+    ]
+    plant["arm.joint.harness[4,2]"] = "-1 N*m"
+    assert plant.derivatives(0.0, [3.0, 0.0])[1] == pytest.approx(-0.5)
+    plant["arm.joint.harness[3,1]"] = "90 deg"
+    with pytest.raises(VariableError, match="'arm'"):
+        plant.step(0.1)
+    plant["arm.joint.harness[3,1]"] = "80 deg"
+    plant.step(0.1)
+
+
+@pytest.mark.parametrize(
+    ("table", "place", "message"),
+    [
+        ("3", "", "two points or more, each a pair, got 3"),
+        ("[[0, 1]]", "", "two points or more"),
+        ("[[0, 1], [2]]", "", "each a pair"),
+        ("[[0, 1], [1, 2], [1, 3]]", "[3][1]", "must be above 1 rad of the point before, got 1 rad"),
+        ("[[1, 1], [0, 2]]", "[2][1]", "must be above 1 rad"),
+        ('[["1 m", 1], [2, 2]]', "[1][1]", "rad"),
+        ('[[1, 1], [2, "2 N"]]', "[2][2]", "N.m"),
+        ("[[0, nan], [1, 2]]", "[1][2]", "finite"),
+    ],
+)
+def test_impossible_harnesses_are_refused(table, place, message):
+    with pytest.raises(ModelError) as caught:
+        hinge(f"harness = {table}")
+    (fault,) = caught.value.faults
+    assert fault.path == f"body.arm.joint.harness{place}"
+    assert message in str(fault)
+
+
+def test_a_harness_is_for_joints_with_one_coordinate():
+    for joint, message in (
+        ('kind = "universal"\naxes = [[1, 0, 0], [0, 1, 0]]', "takes no 'harness'"),
+        ("translation = [[1, 0, 0]]\nrotation = [[1, 0, 0]]", "exactly one distance or angle, this one has 2"),
+    ):
+        text = f'mbdy = 1\n[body.a]\nmass = 1\ninertia = [1, 1, 1]\n[body.a.joint]\nto = "inertial"\n{joint}\n'
+        with pytest.raises(ModelError, match=message):
+            loads(text + "harness = [[0, 1], [1, 0]]")
+    with pytest.raises(ValueError, match="exactly one coordinate"):
+        Joint(to="inertial", rotations=((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), harness=((0.0, 1.0), (1.0, 0.0)))
+    with pytest.raises(ValueError, match="two points or more"):
+        Joint(to="inertial", rotations=((1.0, 0.0, 0.0),), harness=((0.0, 1.0),))
 
 
 ROTOR = """

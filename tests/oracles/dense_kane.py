@@ -120,6 +120,8 @@ class _States:
 
     def __init__(self, model: Model, x: np.ndarray, u: np.ndarray | None = None) -> None:
         self.table: Ports = ports(model)
+        gradient = model.gravity_gradient
+        self.gravitational_parameter = None if gradient is None else gradient.gravitational_parameter
         self.x = np.asarray(x).reshape(-1)
         self.u = np.array(self.table.vector("input") if u is None else u, float).reshape(-1)
         if len(self.x) != len(self.table.state_names) or len(self.u) != len(self.table.input_names):
@@ -354,6 +356,37 @@ def _applied(body: Body, motion: Motion, states: _States) -> list[tuple[np.ndarr
     return found
 
 
+def _gradient(states: _States, centre: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """Pull [m/s2] at a place beyond that at the system's mass centre: the first derivative of mu r/|r|^3 in r."""
+    if states.gravitational_parameter is None:
+        return np.zeros(3)
+    r = states.input("system.orbit_position")
+    size = np.sqrt(r @ r)
+    return states.gravitational_parameter * (3 * np.outer(r, r) / size**5 - np.eye(3) / size**3) @ (position - centre)
+
+
+def _attraction(
+    model: Model, body: Body, bodies: Mapping[str, Motion], states: _States
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Force, torque and point of attack of the gravity gradient, as `_applied` has them: of six particles.
+
+    They lie on the principal axes of the second moments, integral of r r^T dm, at unit distance, with masses (negative
+    ones too) that give the moments; the middle has the rest of the mass.
+    """
+    if states.gravitational_parameter is None:
+        return []
+    total = sum(b.mass for b in model.bodies)
+    centre = sum(b.mass * bodies[b.name].centre for b in model.bodies) / total
+    here, tensor = bodies[body.name], np.array(body.inertia, float)
+    moments, axes = np.linalg.eigh(0.5 * np.trace(tensor) * np.eye(3) - tensor)
+    force, torque = body.mass * _gradient(states, centre, here.centre), np.zeros(3)
+    for moment, axis in zip(moments, axes.T, strict=True):
+        for side in (-1.0, 1.0):
+            arm = side * (here.rotation @ axis)
+            torque = torque + 0.5 * moment * np.cross(arm, _gradient(states, here.centre, here.centre + arm))
+    return [(force, torque, np.zeros(3))]
+
+
 def _commanded(model: Model, states: _States) -> tuple[np.ndarray, np.ndarray]:
     """Which degrees of freedom have a known acceleration, and which acceleration."""
     known, value = [], []
@@ -407,7 +440,7 @@ def solve(model: Model, x: np.ndarray, u: np.ndarray) -> Solution:
         m = remainders[body.name]
         inertia, rate = _turning(body, m, states)
         force, torque = body.mass * gravity, np.zeros(3)
-        for f, t, at in _applied(body, m, states):
+        for f, t, at in (*_applied(body, m, states), *_attraction(model, body, remainders, states)):
             force, torque = force + f, torque + t + np.cross(at, f)
         V, W = m.partial_centre, m.partial_omega
         COEF += body.mass * V.T @ V + W.T @ inertia @ W
@@ -454,7 +487,7 @@ def _loads(model: Model, bodies: Mapping[str, Motion], states: _States) -> dict[
         m = bodies[body.name]
         _, moment = _turning(body, m, states)
         force = body.mass * (m.centre_acceleration - gravity)
-        for f, t, at in _applied(body, m, states):
+        for f, t, at in (*_applied(body, m, states), *_attraction(model, body, bodies, states)):
             force, moment = force - f, moment - t - np.cross(at, f)
         needed[body.name] = force, moment
     loads = {}
@@ -503,12 +536,12 @@ def _power(
     reactions: Mapping[str, np.ndarray],
     states: _States,
 ) -> np.ndarray:
-    """Power of gravity, of every external force, joint effort, constraint and wheel motor, one by one."""
+    """Power of gravity, its gradient, every external force, joint effort, constraint and wheel motor, one by one."""
     gravity, found = states.input("system.gravity"), []
     for body in model.bodies:
         m = bodies[body.name]
         found.append(body.mass * (gravity @ m.centre_velocity))
-        for f, t, at in _applied(body, m, states):
+        for f, t, at in (*_applied(body, m, states), *_attraction(model, body, bodies, states)):
             found += [f @ (m.centre_velocity + np.cross(m.omega, at)), t @ m.omega]
         _, _, speed, rate = states.joint(body)
         if body.joint.kind == "attitude":
@@ -583,5 +616,7 @@ def outputs(model: Model, x: np.ndarray, u: np.ndarray) -> dict[str, np.ndarray]
             y[v.name] = np.zeros(v.size)
         elif v.name.endswith(".specific_force"):
             node, body = v.name.removesuffix(".specific_force"), v.name.partition(".")[0]
-            y[v.name] = y[f"{body}.attitude"].T @ (y[f"{node}.acceleration"] - gravity)
+            felt = y[f"{node}.acceleration"] - gravity
+            felt = felt - _gradient(states, totals.centre_of_mass, y[f"{node}.position"])
+            y[v.name] = y[f"{body}.attitude"].T @ felt
     return {v.name: y[v.name] for v in table.outputs}

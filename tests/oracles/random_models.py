@@ -16,6 +16,7 @@ import numpy as np
 from mbdy.engine.model import (
     INERTIAL,
     Body,
+    GravityGradient,
     Joint,
     Matrix3,
     Model,
@@ -67,14 +68,18 @@ def random_model(
     motion: bool = True,
     floating_motion: bool = True,
     massless: bool = True,
+    gradient: bool = False,
 ) -> Model:
     """A random model of ``n_bodies`` (default: 2 to 12) bodies in shuffled order.
 
     ``roots`` and ``kinds`` limit the choice of roots and joints; ``motion`` allows prescribed and switchable
     degrees of freedom (``floating_motion``: those of floating roots, rotations only for ``attitude``);
-    ``massless`` allows bodies without mass or inertia between others.
+    ``massless`` allows bodies without mass or inertia between others; ``gradient`` gives the system a gravity gradient
+    and limits ``roots`` to floating ones.
     """
     rng = generator(seed)
+    if gradient:
+        roots = [root for root in roots if root in ("free", "attitude")]
     count = int(rng.integers(2, 13)) if n_bodies is None else n_bodies
     while True:
         bodies = _tree(rng, count, roots[rng.integers(len(roots))], kinds, motion, floating_motion)
@@ -84,7 +89,8 @@ def random_model(
     if massless:
         bodies = _thinned(rng, bodies)
     gravity = (0.0, 0.0, 0.0) if rng.random() < 0.4 else _vector(rng, 6.0)
-    return Model(name="random", bodies=tuple(bodies[i] for i in rng.permutation(count)), gravity=gravity)
+    model = Model(name="random", bodies=tuple(bodies[i] for i in rng.permutation(count)), gravity=gravity)
+    return replace(model, gravity_gradient=_gradient(rng)) if gradient else model
 
 
 def _tree(
@@ -252,7 +258,8 @@ def revalued(seed: int | np.random.Generator, model: Model) -> Model:
                 nodes={n: Node(at=_vector(rng, 1.0)) for n in body.nodes},
             )
         )
-    return replace(model, bodies=tuple(bodies))
+    gradient = model.gravity_gradient and _gradient(rng)
+    return replace(model, bodies=tuple(bodies), gravity_gradient=gradient)
 
 
 def rotor_name(body: str, wheel: str) -> str:
@@ -344,7 +351,20 @@ def random_inputs(seed: int | np.random.Generator, model: Model) -> np.ndarray:
             u[v.places] = rng.integers(0, 2, v.size)
         elif v.name.endswith(".rest"):
             u[v.places] = rng.uniform(-0.5, 0.5, v.size)
+    if gradient := model.gravity_gradient:
+        u[table.by_name["system.orbit_position"].places] = _orbit_position(rng, gradient.gravitational_parameter)
     return u
+
+
+def _gradient(rng: np.random.Generator) -> GravityGradient:
+    """Around a centre between the mass of a pebble and that of the Earth."""
+    mu = float(np.exp(rng.uniform(0.0, 34.0)))
+    return GravityGradient(orbit_position=_orbit_position(rng, mu), gravitational_parameter=mu)
+
+
+def _orbit_position(rng: np.random.Generator, mu: float) -> Vector3:
+    """Where ``mu/R^3`` is of order one, as all else is."""
+    return _vector3(unit(rng.normal(size=3)) * np.cbrt(mu / rng.uniform(0.3, 3.0)))
 
 
 def _angles(rng: np.random.Generator, axes: tuple[Vector3, ...]) -> np.ndarray:

@@ -2,8 +2,11 @@
 
 from mbdy.blocks.errors import StateError, StepError, VariableError
 from mbdy.blocks.plant import Plant, Snapshot
+from mbdy.blocks.prescribed import ProfileNote
+from mbdy.blocks.profiles import CosineSlew, Profile, Ramp, Table, Triple
 from mbdy.blocks.run import Run
 from mbdy.blocks.simulate import Controller, SimulationError, simulate
+from mbdy.blocks.singular import SingularityWarning
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.blocks.typed import (
     Attitudes,
@@ -19,6 +22,7 @@ from mbdy.blocks.typed import (
 __all__ = [
     "Attitudes",
     "Controller",
+    "CosineSlew",
     "ExternalForces",
     "InputTable",
     "Inputs",
@@ -27,12 +31,18 @@ __all__ = [
     "Plant",
     "Port",
     "PrescribedAccelerations",
+    "Profile",
+    "ProfileNote",
+    "Ramp",
     "Rates",
     "Run",
     "SimulationError",
+    "SingularityWarning",
     "Snapshot",
     "StateError",
     "StepError",
+    "Table",
+    "Triple",
     "VariableError",
     "input_table",
     "simulate",

@@ -59,3 +59,16 @@ def uniform(times: Array, close: float) -> bool:
     """Whether all steps between ``times`` are one."""
     steps = np.diff(times)
     return bool(steps.size and np.ptp(steps) <= close)
+
+
+def refined(times: Array, step: float) -> tuple[Array, NDArray[np.intp]]:
+    """``times`` with equal steps of at most ``step`` between them, and the places of ``times`` in them."""
+    spans = np.diff(times)
+    parts = np.maximum(1, np.ceil(spans / step - 1e-9))
+    if not parts.sum() < MOST:
+        raise StepError(f"step: {step} s up to {times[-1]} s are more than {MOST:.0e} steps; take a longer one")
+    counts = parts.astype(np.intp)
+    places = np.append(0, np.cumsum(counts))
+    within = np.arange(places[-1]) - np.repeat(places[:-1], counts)
+    inner = np.repeat(times[:-1], counts) + within * np.repeat(spans / parts, counts)
+    return np.append(inner, times[-1]), places

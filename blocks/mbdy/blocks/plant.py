@@ -14,14 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.errors import StateError, StepError, VariableError
 from mbdy.blocks.grids import positive
+from mbdy.blocks.singular import watch
 from mbdy.blocks.typed import Inputs, OutputLayout, Outputs, inputs
 from mbdy.engine import Compiled, Model, Ports, Variable, compiled, keep_rules, load
-from mbdy.engine.core.binding import BAD_INPUT, BAD_PARAMETER, BAD_START, BAD_STEP, FAILED, INTEGRATORS, OK
+from mbdy.engine.core.binding import BAD_INPUT, BAD_PARAMETER, BAD_START, BAD_STEP, FAILED, INTEGRATORS, OK, ORDERS
 from mbdy.engine.formulations import ORDER_N
 from mbdy.engine.units import quantity
 
 Array = NDArray[np.float64]
-Interpolation = Literal["held", "linear"]
+Interpolation = Literal["held", "linear", "quadratic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,9 @@ class Plant:
                      covered by ``ceil(H/step - 1e-9)`` equal internal ones.
     ``integrator``   ``"rk4"`` or ``"euler-cromer"`` (semi-implicit, speeds first).
     ``interpolation`` ``"held"``: inputs stay over a communication step; ``"linear"``: they go on a line from their
-                     values at its begin to the values set now, which are those of its end (`jump` for a jump).
+                     values at its begin to the values set now, which are those of its end (`jump` for a jump);
+                     ``"quadratic"``: on the parabola through their values at its begin, those of `middle` and those
+                     set now.
     ``virtual``      run in CasADi's virtual machine though a compiler exists.
     ``formulation``  whose equations are stepped: ``"order-n"``, or ``"kane"``, ``"jpl"`` or ``"huston"``, independent
                      ones in NumPy for second opinions, much slower. Outputs and latches are always Order-N's.
@@ -69,18 +72,19 @@ class Plant:
         keep_rules(self.model)
         self.internal_step = _seconds(step, "step")
         self.integrator = _chosen(integrator, INTEGRATORS, "integrator")
-        self.interpolation = _chosen(interpolation, ("held", "linear"), "interpolation")
+        self.interpolation = _chosen(interpolation, ORDERS, "interpolation")
         self.formulation = formulation
         self.compiled: Compiled = compiled(self.model, virtual=virtual, formulation=formulation)
         self.ports: Ports = self.compiled.equations.ports
         core = self._core = self.compiled.core()
-        self._s, self._x, self._u, self._u_end, self._p, self._y = map(
-            _array, (core.s, core.x, core.u, core.u_end, core.p, core.y)
+        self._s, self._x, self._u, self._u_mid, self._u_end, self._p, self._y = map(
+            _array, (core.s, core.x, core.u, core.u_mid, core.u_end, core.p, core.y)
         )
-        self._linear = int(interpolation == "linear")
+        self._order = ORDERS[interpolation]
         self._integrator_code = INTEGRATORS[integrator]
         self._layout = OutputLayout(self.ports)
-        self.inputs: Inputs = inputs(self.ports, self._u_end if self._linear else self._u)
+        self.inputs: Inputs = inputs(self.ports, self._u_end if self._order else self._u)
+        self._watch = watch(self.model, self.ports)
         self._time = self._lost = 0.0
         self._begun = False
         self._stale = True
@@ -92,6 +96,17 @@ class Plant:
     def time(self) -> float:
         """[s] since the start; sums of steps are compensated, so a million of 1 ms are 1000 s."""
         return self._time
+
+    @property
+    def middle(self) -> Inputs:
+        """Quadratic inputs: their values at the middle of the next step, to be set beside those of its end.
+
+        Switches in it do nothing. After a step it has the inputs of the step's end. Raises ValueError for a plant
+        whose inputs are held or linear.
+        """
+        if self.interpolation != "quadratic":
+            raise ValueError(f'{self.interpolation} inputs have no middle; it takes interpolation="quadratic"')
+        return inputs(self.ports, self._u_mid)
 
     @property
     def state(self) -> Array:
@@ -119,7 +134,7 @@ class Plant:
         """Back to time zero, the start values and the inputs of the file; parameters and set starts stay."""
         self._time = self._lost = 0.0
         self._begun = False
-        self._u[:] = self._u_end[:] = self.ports.vector("input")
+        self._u[:] = self._u_mid[:] = self._u_end[:] = self.ports.vector("input")
         self._stale = True
         self._refresh()
 
@@ -158,14 +173,18 @@ class Plant:
         """
         if self._stale:
             self._refresh()
+        if self._watch is not None and self._watch.fresh:
+            self._watch.look(self._time, self._x)
         try:
-            status = self._core.step(H, self.internal_step, self._integrator_code, self._linear)
+            status = self._core.step(H, self.internal_step, self._integrator_code, self._order)
         except (TypeError, ctypes.ArgumentError):
             raise StepError(f"communication step: must be a number of seconds, got {H!r}") from None
         if status != OK:
             raise self._error(status, H)
         self._begun = True
         self._advance(H)
+        if self._watch is not None:
+            self._watch.look(self._time, self._x)
         return Outputs(self._layout, self._time, self._y.copy())
 
     def run(
@@ -175,29 +194,39 @@ class Plant:
 
         ``inputs`` (rows + 1, n_u) has the inputs of each instant, the first of now; they stay as set where None.
         Returns the outputs at places ``pick`` after each step (steps done, n) with the inputs of that instant, and
-        the fault that ended the run early, if any.
+        the fault that ended the run early, if any. Raises ValueError for a plant with quadratic inputs.
         """
+        if self.interpolation == "quadratic":
+            raise ValueError("run: goes with held or linear inputs; call step for each communication step instead")
         self._refresh()
         places = np.ascontiguousarray(pick, dtype=np.intc)
         if places.size and not (places.min() >= 0 and places.max() < len(self._y)):
             raise VariableError(f"pick: places of outputs go from 0 to {len(self._y) - 1}, got {list(places)}")
+        wanted = places.size
+        if self._watch is not None:
+            places = np.concatenate([places, self._watch.picks], dtype=np.intc)
+            if self._watch.fresh:
+                self._watch.look(self._time, self._x)
         out = np.empty((rows, places.size))
         table = None
         if inputs is not None:
             table = self._checked(inputs, np.empty((rows + 1, len(self._u))), "inputs")
         status, done = self._core.run(
-            rows, H, self.internal_step, self._integrator_code, self._linear,
+            rows, H, self.internal_step, self._integrator_code, self._order,
             None if table is None else table.ctypes.data, places.ctypes.data, places.size, out.ctypes.data,
         )  # fmt: skip
         if done:
             self._begun = True
+            begin = self._time
             self._advance(done * H)
-        return out[:done], None if status == OK else self._error(status, H)
+            if self._watch is not None:
+                self._watch.rows(begin + H * np.arange(1, done + 1, dtype=np.float64), out[:done, wanted:])
+        return out[:done, :wanted], None if status == OK else self._error(status, H)
 
     def jump(self) -> None:
-        """With linear inputs: let them take the values set now at this instant, without a line to them."""
-        if self._linear:
-            self._u[:] = self._u_end
+        """With linear or quadratic inputs: let them take the values set now at this instant, without a way to them."""
+        if self._order:
+            self._u[:] = self._u_mid[:] = self._u_end
 
     def derivatives(self, t: float, x: ArrayLike, u: ArrayLike | None = None) -> Array:
         """``x'`` (n_x) at time ``t`` [s] (the equations have no time of their own), states ``x`` (n_x) and inputs
@@ -220,13 +249,16 @@ class Plant:
         given = self._given(u)
         if not np.isfinite(given).all():
             raise self._bad_input(int(np.flatnonzero(~np.isfinite(given))[0]), given)
+        orbit = self.ports.orbit_position
+        if orbit and not np.any(given[orbit]):
+            raise self._bad_input(orbit.start, given)
         self._core.outputs(None if states is None else states.ctypes.data, given.ctypes.data, y.ctypes.data)
         return Outputs(self._layout, self._time if t is None else t, y)
 
     def save(self) -> Snapshot:
         """Everything the plant is now, to come back to with `restore`."""
         self._refresh()
-        vectors = tuple(v.copy() for v in (self._s, self._x, self._u, self._u_end, self._p))
+        vectors = tuple(v.copy() for v in (self._s, self._x, self._u, self._u_mid, self._u_end, self._p))
         return Snapshot(self._time, self._lost, self._begun, self.interpolation, self._signature, vectors)
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -238,9 +270,11 @@ class Plant:
                 f"the snapshot is of a plant with {snapshot.interpolation} inputs, this has {self.interpolation} ones"
             )
         self._time, self._lost, self._begun = snapshot.time, snapshot.lost, snapshot.begun
-        s, x, u, u_end, p = snapshot.vectors
-        self._s[:], self._u[:], self._u_end[:], self._p[:] = s, u, u_end, p
+        s, x, u, u_mid, u_end, p = snapshot.vectors
+        self._s[:], self._u[:], self._u_mid[:], self._u_end[:], self._p[:] = s, u, u_mid, u_end, p
         self._prepare()
+        if self._watch is not None:
+            self._watch.forget()
         self._x[:] = x
         self._stale = False
 
@@ -262,11 +296,15 @@ class Plant:
         self._prepare()
         if not self._begun and (status := self._core.start()) != OK:
             raise self._error(status)
+        if self._watch is not None and not self._begun:
+            self._watch.forget()
         self._stale = False
 
     def _prepare(self) -> None:
         if (status := self._core.prepare()) != OK:
             raise self._error(status)
+        if self._watch is not None:
+            self._watch.parameters(self._p)
 
     def _set_start(self, name: str, variable: Variable, part: slice, values: list[float]) -> None:
         if variable.start_at is None:
@@ -295,6 +333,12 @@ class Plant:
 
     def _bad_input(self, place: int, given: Array) -> VariableError:
         name, value = self.input_names[place], given[place]
+        orbit = self.ports.orbit_position
+        if orbit and orbit.start <= place < orbit.stop and math.isfinite(value):
+            name, value = name.partition("[")[0], given[orbit].tolist()
+            return VariableError(
+                f"input {name!r}: must lead away from the attracting centre, got {value} m; nothing was changed"
+            )
         wanted = "0 or 1" if math.isfinite(value) else "finite"
         return VariableError(f"input {name!r}: must be {wanted}, got {value}; nothing was changed")
 
@@ -303,19 +347,23 @@ class Plant:
         body = next(name for name, at in owners if at.start <= constant < at.stop)
         return VariableError(
             f"parameters of body {body!r}: no body can have them; its mass and the principal moments of its inertia "
-            "(less its wheels' spin inertia) must not be negative, axes and quaternions must not be zero"
+            "(less its wheels' spin inertia) must not be negative, axes and quaternions must not be zero, "
+            "rates of friction must be positive, stops and points of a harness in their order"
         )
 
     def _error(self, status: int, H: float = math.nan) -> Exception:
         place = self._core.fault
         if status == BAD_INPUT:
-            return self._bad_input(place, self.inputs.values)
+            middle = self._order == ORDERS["quadratic"] and not math.isfinite(self._u_mid[place])
+            return self._bad_input(place, self._u_mid if middle else self.inputs.values)
         if status == BAD_PARAMETER:
             if place < len(self.parameter_names):
                 name = self.parameter_names[place]
                 return VariableError(f"parameter {name!r}: must be finite, got {self._p[place]}")
             return self._impossible(place - len(self.parameter_names))
         if status == BAD_START:
+            if math.isfinite(self._s[place]):  # a zero quaternion spoils what an attitude root's start is made into
+                place = next((at for at in self.ports.quaternions if not self._s[at : at + 4].any()), place)
             name = self.ports.start_names[place]
             what = "a quaternion must not be zero" if ".attitude" in name else f"must be finite, got {self._s[place]}"
             return VariableError(f"start value {name!r}: {what}")

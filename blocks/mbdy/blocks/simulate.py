@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.errors import StateError, StepError, VariableError
-from mbdy.blocks.grids import grid, marks, merged, positive, resolution, uniform
-from mbdy.blocks.plant import Plant
+from mbdy.blocks.grids import grid, marks, merged, positive, refined, resolution, uniform
+from mbdy.blocks.plant import Interpolation, Plant
+from mbdy.blocks.prescribed import Prescribed
+from mbdy.blocks.profiles import Profile
 from mbdy.blocks.run import Run, selected
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.blocks.typed import Outputs
@@ -45,6 +47,7 @@ def simulate(
     sample: float | None = None,
     inputs: str | PathLike[str] | Mapping[str, ArrayLike] | None = None,
     linear: bool = False,
+    profiles: Mapping[str, Profile] | None = None,
     outputs: Iterable[str] | None = None,
     step: float | str = 1e-3,
     integrator: str = "rk4",
@@ -60,6 +63,9 @@ def simulate(
                     it gives are held until the next call. None changes nothing.
     ``inputs``      a CSV file or a mapping with ``time`` and inputs by name, held between rows, or with ``linear``
                     going on a line from row to row.
+    ``profiles``    motions of prescribed degrees of freedom by joint, ``{"panel.joint": CosineSlew(...)}`` or, of one
+                    of several, ``"yoke.joint[2]"``, exact at every stage of the integrator. Their starts are set,
+                    switchable ones are switched to prescribed. A `Plant` needs quadratic inputs for them.
     ``outputs``     names or patterns (``"bus.*"``) to record; all by default.
     ``formulation`` whose equations are stepped, see `Plant`: ``"kane"`` for a second opinion on a whole trajectory.
     ``progress``    True for a progress bar, or a function that is given the fraction done.
@@ -67,12 +73,11 @@ def simulate(
     Raises `StepError` or `VariableError` for bad arguments and `SimulationError`, with the run so far, for a fault on
     the way.
     """
+    wanted: Interpolation = "quadratic" if profiles else "linear" if linear else "held"
     plant = model if isinstance(model, Plant) else Plant(
-        model, step=step, integrator=integrator, interpolation="linear" if linear else "held", virtual=virtual,
-        formulation=formulation,
+        model, step=step, integrator=integrator, interpolation=wanted, virtual=virtual, formulation=formulation,
     )  # fmt: skip
-    wanted = "linear" if linear else "held"
-    if (linear or inputs is not None) and plant.interpolation != wanted:
+    if (profiles or linear or inputs is not None) and plant.interpolation != wanted:
         raise ValueError(f'{wanted} inputs need a plant made with interpolation="{wanted}"')
     if controller is None and sample is not None:
         raise ValueError("sample is the period of a controller, and there is none")
@@ -83,13 +88,19 @@ def simulate(
     record = grid("every", every, until, close)
     samples = np.zeros(1) if controller is None else grid("sample", sample, until, close)
     table = None if inputs is None else input_table(inputs, plant.ports, linear=linear)
-    times = merged(close, record, samples, np.zeros(0) if table is None else table.time[table.time < until - close])
-    schedule = _Schedule(times, marks(times, record, close), marks(times, samples, close), table, close)
+    prescribed = Prescribed(plant, profiles) if profiles else None
+    rows = (np.zeros(0) if table is None else table.time, np.zeros(0) if prescribed is None else prescribed.breaks)
+    times = merged(close, record, samples, *(row[row < until - close] for row in rows))
+    schedule = _Schedule(times, marks(times, record, close), marks(times, samples, close), table, close, prescribed)
+    if prescribed is not None:
+        schedule = schedule.refined(plant.internal_step)
     picked = np.array(selected(plant.output_names, outputs), dtype=np.intc)
     recorder = _Recorder(plant, picked, len(record))
+    if prescribed is not None:
+        prescribed.begin(schedule.times, close)
     with _reported(progress) as tell:
         try:
-            if controller is None and uniform(times, close):
+            if controller is None and uniform(times, close) and plant.interpolation != "quadratic":
                 _run_rows(plant, schedule, recorder, tell)
             else:
                 _run_steps(plant, schedule, controller, recorder, tell)
@@ -99,6 +110,8 @@ def simulate(
             raise SimulationError(f"at {plant.time:.9g} s {fault}", recorder.run(complete=False)) from fault.__cause__
         except KeyboardInterrupt as fault:
             raise SimulationError(f"interrupted at {plant.time:.9g} s", recorder.run(complete=False)) from fault
+    if prescribed is not None:
+        prescribed.end()
     return recorder.run(complete=True)
 
 
@@ -140,6 +153,26 @@ class _Schedule:
     sampled: NDArray[np.bool_]
     table: InputTable | None
     close: float
+    prescribed: Prescribed | None = None
+
+    def __post_init__(self) -> None:
+        profiles = {} if self.prescribed is None else self.prescribed.taken
+        for name in () if self.table is None else self.table.names:
+            if name in profiles:
+                raise VariableError(f"inputs: {name!r} is a column, and {profiles[name]} sets it; keep one of them")
+
+    def refined(self, step: float) -> _Schedule:
+        """The same with instants between, so that no step is longer than ``step`` [s]."""
+        times, places = refined(self.times, step)
+        recorded, sampled = np.zeros((2, len(times)), dtype=bool)
+        recorded[places], sampled[places] = self.recorded, self.sampled
+        return replace(self, times=times, recorded=recorded, sampled=sampled)
+
+    @property
+    def taken(self) -> Mapping[str, str]:
+        """Inputs that a controller cannot give, and what gives them."""
+        columns = dict.fromkeys(() if self.table is None else self.table.names, "the table of inputs")
+        return columns if self.prescribed is None else columns | self.prescribed.taken
 
     def given(self) -> Array | None:
         """The table's values at each instant."""
@@ -174,23 +207,30 @@ def _run_steps(
 ) -> None:
     """Steps from one instant to the next where something happens: a sample, a row of the table, a record.
 
-    A linear plant steps towards the inputs of the step's end; switches are never on a line, so they follow it.
+    A linear plant steps towards the inputs of the step's end; switches are never on a line, so they follow it. With
+    profiles it is a quadratic one, for which a line has its middle half way.
     """
     times, table, given = schedule.times, schedule.table, schedule.given()
     columns = np.array([] if table is None else _columns(plant, table), dtype=int)
     switches = np.array([] if table is None else table.switches, dtype=bool)
-    taken = frozenset(() if table is None else table.names)
-    ahead = ~switches if plant.interpolation == "linear" else np.zeros_like(switches)
+    taken, prescribed = schedule.taken, schedule.prescribed
+    ahead = ~switches if table is not None and table.linear else np.zeros_like(switches)
     y = plant.outputs()
     for i, time in enumerate(times.tolist()):
         if given is not None:
             plant.inputs.values[columns[ahead]] = given[i, ahead]
+            if prescribed is not None and i:
+                plant.middle.values[columns[ahead]] = 0.5 * (given[i - 1, ahead] + given[i, ahead])
         if i:
+            if prescribed is not None:
+                prescribed.aim(i)
             y = plant.step(time - times[i - 1])
         if given is not None:
             plant.inputs.values[columns[~ahead]] = given[i, ~ahead]
+        if prescribed is not None:
+            prescribed.arrive(i)
         if controller is not None and schedule.sampled[i]:
-            _command(plant, controller, time, y if given is None and i else plant.outputs(), taken)
+            _command(plant, controller, time, y if given is None and not prescribed and i else plant.outputs(), taken)
         plant.jump()
         if schedule.recorded[i]:
             recorder.add(time, plant.outputs().values)
@@ -198,7 +238,7 @@ def _run_steps(
             tell(i / max(1, len(times) - 1))
 
 
-def _command(plant: Plant, controller: Controller, time: float, y: Outputs, taken: frozenset[str]) -> None:
+def _command(plant: Plant, controller: Controller, time: float, y: Outputs, taken: Mapping[str, str]) -> None:
     """Set what a controller gives: inputs that no table has, or parameters; nothing where it gives None."""
     try:
         given = controller(time, y) or {}
@@ -211,8 +251,9 @@ def _command(plant: Plant, controller: Controller, time: float, y: Outputs, take
             raise VariableError(f"the controller gives {fault.args[0]}") from None
         if variable.causality == "output":
             raise VariableError(f"the controller gives {name!r}, which is an output; it can set inputs and parameters")
-        if taken and not taken.isdisjoint(variable.scalar_names[part]):
-            raise VariableError(f"the controller gives {name!r}, which the table of inputs gives too; keep one of them")
+        for scalar in variable.scalar_names[part]:
+            if scalar in taken:
+                raise VariableError(f"the controller gives {name!r}, which {taken[scalar]} gives too; keep one of them")
         plant[name] = value  # type: ignore[assignment]
 
 

@@ -71,6 +71,7 @@ class Inputs:
     switches: Port
     wheel_torques: Port
     gravity: Port
+    orbit_position: Port
 
 
 def inputs(table: Ports, values: Array) -> Inputs:
@@ -92,6 +93,7 @@ def inputs(table: Ports, values: Array) -> Inputs:
         switches=port("switches"),
         wheel_torques=port("wheel_torques"),
         gravity=port("gravity"),
+        orbit_position=port("orbit_position"),
     )
 
 

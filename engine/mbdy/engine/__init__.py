@@ -4,7 +4,7 @@ from mbdy.engine.compiled import Compiled, CompilerError, NoCacheNote, NoCompile
 from mbdy.engine.equations import Equations, equations
 from mbdy.engine.faults import Fault, ModelError, ModelWarning
 from mbdy.engine.files import dumps, load, loads, save
-from mbdy.engine.model import Body, Joint, Model, Node, Wheel
+from mbdy.engine.model import Body, GravityGradient, Joint, Model, Node, Wheel
 from mbdy.engine.ports import Ports, Variable, ports
 from mbdy.engine.rules import keep_rules
 from mbdy.engine.verification import Verification
@@ -16,6 +16,7 @@ __all__ = [
     "CompilerError",
     "Equations",
     "Fault",
+    "GravityGradient",
     "Joint",
     "Model",
     "ModelError",

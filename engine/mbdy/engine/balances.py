@@ -27,8 +27,8 @@ class Motion:
 
     ``arm`` leads from the system's mass centre to the body's; ``velocity`` and ``acceleration`` are those of its
     origin, ``spin`` and ``spin_rate`` its angular velocity and acceleration; ``force`` and ``torque`` the resultant
-    of all that acts on it from outside the system, but gravity, at its mass centre. ``inertia`` [kg.m2] is the trace
-    about its origin.
+    of all that acts on it from outside the system, but uniform gravity, at its mass centre. ``inertia`` [kg.m2] is the
+    trace about its origin.
     """
 
     part: Part

@@ -13,7 +13,7 @@ import casadi as ca
 from casadi import SX
 
 from mbdy.engine import spatial
-from mbdy.engine.joint_values import JOINT_VALUES
+from mbdy.engine.joint_values import HARNESS, JOINT_VALUES
 from mbdy.engine.joints import Shape, shape
 from mbdy.engine.model import Body, Model
 
@@ -25,13 +25,17 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Structure:
-    """What is compiled of a body: two bodies of one structure share their kernels."""
+    """What is compiled of a body: two bodies of one structure share their kernels.
+
+    ``harness`` counts the points of its cable harness.
+    """
 
     form: Shape
     floating: bool
     attitude: bool
     motion: tuple[str, ...]
     laws: tuple[str, ...]
+    harness: int
     bearings: tuple[bool, ...]
     nodes: int
 
@@ -49,6 +53,7 @@ def structure(body: Body) -> Structure:
         joint.kind == "attitude",
         joint.motion,
         joint.laws,
+        len(joint.harness),
         tuple(wheel.bearing for wheel in body.wheels.values()),
         len(body.nodes),
     )
@@ -93,11 +98,12 @@ def joint_fields(kind: Structure) -> tuple[tuple[str, int], ...]:
     """The numbers of a joint that are parameters, with their sizes; a floating root has none."""
     if kind.floating:
         return ()
-    return tuple(
+    sizes = [
         (name, kind.form.n_u if value.speeds else kind.form.n_axes)
         for name, value in JOINT_VALUES.items()
         if name != "rest" and (value.law is None or value.law in kind.laws)
-    )
+    ]
+    return (*sizes, (HARNESS, 2 * kind.harness)) if kind.harness else tuple(sizes)
 
 
 def parameter_fields(kind: Structure) -> Fields:
@@ -178,7 +184,8 @@ def _possible(mass: SX, spins: list[SX], inertia: SX, whole: SX) -> SX:
 
 
 def _lawful(kind: Structure, p: dict[str, SX]) -> SX:
-    """Whether the rates of friction, of wheels too, are positive and the lower stops below the upper ones."""
+    """Whether the rates of friction, of wheels too, are positive, the lower stops below the upper ones and the points
+    of a harness in their order."""
     lawful = SX(1)
     if "friction" in kind.laws:
         lawful = ca.logic_and(lawful, ca.mmin(ca.vertcat(p["friction_rate"], 1)) > 0)
@@ -186,6 +193,8 @@ def _lawful(kind: Structure, p: dict[str, SX]) -> SX:
         lawful = ca.logic_and(lawful, p["bearings"][3 * i + 2] > 0)
     if "stops" in kind.laws:
         lawful = ca.logic_and(lawful, ca.mmax(ca.vertcat(p["stop_lower"] - p["stop_upper"], -1)) < 0)
+    for i in range(1, kind.harness):
+        lawful = ca.logic_and(lawful, p[HARNESS][2 * i] > p[HARNESS][2 * i - 2])
     return lawful
 
 
@@ -206,6 +215,7 @@ class Layout:
     n_u: int
     n_x: int
     n_k: int
+    """The last of ``k`` is the gravitational parameter in models with a gravity gradient."""
 
 
 def layout(model: Model) -> Layout:
@@ -223,4 +233,5 @@ def layout(model: Model) -> Layout:
     speeds, end = run(n_q, [b.joint.n_u for b in model.bodies])
     wheels, n_x = run(end, [len(b.wheels) for b in model.bodies])
     constants, n_k = run(0, [constant_fields(s).size for s in structures])
+    n_k += model.gravity_gradient is not None
     return Layout(structures, q, speeds, wheels, constants, n_q, end - n_q, n_x, n_k)

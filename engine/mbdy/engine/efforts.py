@@ -3,15 +3,19 @@
 - cubic spring ``-k3 d^3`` of the distance d from rest;
 - Coulomb friction, smoothed: ``-F tanh(rate / friction_rate)``, in bearings of wheels too;
 - stops: a penalty ``k e^2 / (e + w)`` of the depth e beyond a stop, smooth at its touch and of stiffness k soon after
-  (w is `STOP_SOFTNESS`), with a damper that grows with the same share ``e / (e + w)``.
+  (w is `STOP_SOFTNESS`), with a damper that grows with the same share ``e / (e + w)``;
+- a cable harness: a table over the only coordinate, linear between its points and constant beyond its ends.
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import casadi as ca
 from casadi import SX
 
 from mbdy.engine.constants import Structure
+from mbdy.engine.joint_values import HARNESS
 
 STOP_SOFTNESS = 1e-3
 """[m, rad] Depth at which half of a stop's stiffness acts."""
@@ -22,6 +26,8 @@ def effort(kind: Structure, k: dict[str, SX], q: SX, u: SX, given: SX, rest: SX)
     tau = given - k["damping"] * u
     if "friction" in kind.laws:
         tau -= k["friction"] * ca.tanh(u / k["friction_rate"])
+    if kind.harness:
+        tau[0] += harness(kind, k, q[0])[0]
     for i in range(kind.form.n_axes):
         away = q[i] - rest[i]
         tau[i] -= k["stiffness"][i] * away
@@ -50,8 +56,10 @@ def wheel_speeds(kind: Structure, k: dict[str, SX], h: SX, omega: SX) -> SX:
 
 
 def potential(kind: Structure, k: dict[str, SX], q: SX, rest: SX) -> SX:
-    """Energy [J] in a joint's springs and stops."""
+    """Energy [J] in a joint's springs, stops and cable harness; a harness has none at coordinate zero."""
     stored = SX(0)
+    if kind.harness:
+        stored += harness(kind, k, SX(0))[1] - harness(kind, k, q[0])[1]
     for i in range(kind.form.n_axes):
         away = q[i] - rest[i]
         stored += k["stiffness"][i] * away**2 / 2
@@ -62,6 +70,21 @@ def potential(kind: Structure, k: dict[str, SX], q: SX, rest: SX) -> SX:
                 soft = STOP_SOFTNESS
                 stored += k["stop_stiffness"][i] * (depth**2 / 2 - soft * depth + soft**2 * ca.log1p(depth / soft))
     return stored
+
+
+def harness(kind: Structure, k: dict[str, SX], q: SX) -> tuple[SX, SX]:
+    """Effort of a cable harness at coordinate ``q``, and its work from the table's first point to there.
+
+    Each piece adds its slope times the part of it that ``q`` has gone through, so there is nothing to search.
+    """
+    points = [(k[HARNESS][2 * i], k[HARNESS][2 * i + 1]) for i in range(kind.harness)]
+    effort, work = points[0][1], points[0][1] * (q - points[0][0])
+    for (begin, before), (end, after) in pairwise(points):
+        slope = (after - before) / (end - begin)
+        gone = ca.fmin(ca.fmax(q - begin, 0), end - begin)
+        effort += slope * gone
+        work += slope * (gone**2 / 2 + (end - begin) * ca.fmax(q - end, 0))
+    return effort, work
 
 
 def _depths(k: dict[str, SX], q: SX, i: int) -> tuple[tuple[SX, int], tuple[SX, int]]:

@@ -15,12 +15,12 @@ from operator import add
 import casadi as ca
 from casadi import MX
 
-from mbdy.engine import order_n
+from mbdy.engine import gravity_gradient, order_n
 from mbdy.engine.constants import Structure, layout, parameter_names, prepare_body, structure
 from mbdy.engine.kernels import Kernels
 from mbdy.engine.model import Body, Model
 from mbdy.engine.order_n import BodyInputs, BodyMotion, BodyState, System
-from mbdy.engine.ports import Ports, ports, switched
+from mbdy.engine.ports import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, Ports, ports, switched
 from mbdy.engine.topology import ROOT, tree
 from mbdy.engine.view import View, reactions, wheel_momenta
 
@@ -55,7 +55,8 @@ class Equations:
 def equations(model: Model) -> Equations:
     """The equations of ``model``; only its structure is compiled in, its numbers are the inputs ``p`` and ``s``."""
     key = tuple((b.name, b.joint.to, structure(b), tuple(b.wheels), tuple(b.nodes)) for b in model.bodies)
-    return replace(_of_structure(_Skeleton(key, model)), ports=ports(model))
+    attracted = model.gravity_gradient is not None
+    return replace(_of_structure(_Skeleton((attracted, *key), model)), ports=ports(model))
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,8 @@ class _Assembly:
         for body, kind in zip(self.model.bodies, self.layout.structures, strict=True):
             own = [p[self.ports.by_name[n].places] for n in parameter_names(body) if n in self.ports.by_name]
             pieces += made.call(prepare_body, (kind,), ca.vertcat(*own))
+        if self.model.gravity_gradient:
+            pieces.append(p[self.ports.by_name[GRAVITATIONAL_PARAMETER].places])
         return ca.vertcat(*pieces)
 
     def start(self, s: MX, k: MX) -> MX:
@@ -128,7 +131,7 @@ class _Assembly:
 
     def derivatives(self, x: MX, u: MX, k: MX, made: Kernels) -> MX:
         system = self.system(x, u, k, made)
-        moves = order_n.velocities(system)
+        moves = self.forced(system)
         order_n.accelerations(system, moves, self.swept_gravity(u))
         q_rates, u_rates = [m.q_rate for m in moves], [m.u_rate for m in moves]
         for j, kind in enumerate(self.layout.structures):
@@ -190,7 +193,7 @@ class _Assembly:
 
     def outputs(self, x: MX, u: MX, k: MX, made: Kernels) -> MX:
         system = self.system(x, u, k, made)
-        moves = order_n.velocities(system)
+        moves = self.forced(system)
         order_n.accelerations(system, moves, self.swept_gravity(u))
         found = View(self.model, system, moves).outputs(self.input(u, "system.gravity"), self.swept_gravity(u))
         return ca.densify(ca.vertcat(*(found[v.name] for v in self.ports.outputs)))
@@ -200,8 +203,22 @@ class _Assembly:
         states = [BodyState(x[q, 0], x[s, 0], x[h, 0]) for q, s, h in zip(at.q, at.speeds, at.wheels, strict=True)]
         return System(
             self.tree, at.structures, states, [k[c, 0] for c in at.constants],
-            [self.body_inputs(u, body) for body in self.model.bodies], made,
+            [self.body_inputs(u, body) for body in self.model.bodies], made, self.field(u, k, made),
         )  # fmt: skip
+
+    def field(self, u: MX, k: MX, made: Kernels) -> tuple[MX, MX] | None:
+        """`System.field` of this model."""
+        if not self.model.gravity_gradient:
+            return None
+        return gravity_gradient.field(made, self.input(u, ORBIT_POSITION), k[self.layout.n_k - 1])
+
+    @staticmethod
+    def forced(system: System) -> list[BodyMotion]:
+        """First sweep, with all that acts on the bodies: the gravity gradient needs to know first where they are."""
+        moves = order_n.velocities(system)
+        if system.field:
+            gravity_gradient.attract(system, moves)
+        return moves
 
     def input(self, u: MX, *names: str) -> MX:
         """The elements of inputs in ``u``, side by side; nothing for those that the model does not have."""

@@ -16,7 +16,7 @@ from typing import Any, cast
 from mbdy.engine.checks import check_names, check_parents, check_wheels, warn_of_body
 from mbdy.engine.faults import Fault, Findings, ModelError, ModelWarning, shown
 from mbdy.engine.inertia_check import faults_of_inertia
-from mbdy.engine.model import INERTIAL, Body, Joint, Matrix3, Model, Node, Wheel
+from mbdy.engine.model import INERTIAL, Body, GravityGradient, Joint, Matrix3, Model, Node, Wheel
 from mbdy.engine.spellings import joint_of
 from mbdy.engine.starts import starts_of
 from mbdy.engine.tables import FORMAT, REMEDIES, FileTable, path_of, read_tables
@@ -66,6 +66,7 @@ def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
     check_names(file, findings)
     joints, unread = _joints(file, known, findings)
     cut = check_parents(joints, known, findings)
+    gradient = _gradient(file, joints, findings)
     bodies = tuple(_body(name, file, joints, findings) for name in file.body)
     partial = tuple(_rooted(body) if body.name in cut else body for body in bodies)
     initial = starts_of(file.initial, tuple(b for b in partial if b.name not in unread), unread, findings)
@@ -73,6 +74,7 @@ def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
         name=stem if file.name is None else file.name,
         bodies=partial,
         gravity=file.system.gravity,
+        gravity_gradient=gradient,
         initial=initial,
         source=source,
     )
@@ -143,6 +145,23 @@ def _body(name: str, file: FileTable, joints: dict[str, Joint], findings: Findin
         wheels={wheel: Wheel(**w.model_dump()) for wheel, w in table.wheel.items()},
         nodes={node: Node(at=n.at) for node, n in table.node.items()},
     )
+
+
+def _gradient(file: FileTable, joints: dict[str, Joint], findings: Findings) -> GravityGradient | None:
+    """The gravity gradient, if the file asks for it; refused but for one root that floats."""
+    system, key = file.system, "system.gravity_gradient"
+    values = {"orbit_position": system.orbit_position, "gravitational_parameter": system.gravitational_parameter}
+    given = {name: value for name, value in values.items() if value is not None}
+    if not system.gravity_gradient:
+        for name in () if findings.faulty(key) else given:
+            remedy = "add gravity_gradient = true, or remove it"
+            findings.refuse(f"system.{name}", "is for a gravity gradient only", remedy)
+        return None
+    roots = [name for name, joint in joints.items() if joint.to == INERTIAL]
+    if not findings.faulty("body") and (len(roots) != 1 or not joints[roots[0]].floating):
+        message = f"is for systems with one root, which floats, but to inertial join {', '.join(map(repr, roots))}"
+        findings.refuse(key, message, 'let one body of kind "free" or "attitude" carry all others, or remove it')
+    return GravityGradient(**given)  # pyright: ignore[reportArgumentType]
 
 
 def _rooted(body: Body) -> Body:

@@ -38,6 +38,9 @@ JOINT_VALUES: Mapping[str, JointValue] = {
     "stop_damping": JointValue("N.s/m", "N.m.s/rad", "Damping of the stops", law="stops"),
 }
 
+HARNESS = "harness"
+"""The key of a cable harness's table, which is no number of each coordinate but points of the only one."""
+
 LAWS: Mapping[str, tuple[str, ...]] = {
     law: tuple(name for name, value in JOINT_VALUES.items() if value.law == law)
     for law in ("cubic", "friction", "stops")

@@ -187,6 +187,6 @@ def kind_name(kind: Structure, *flags: bool) -> str:
     turning = "s" if form.spherical else str(form.rotations)
     how = "".join(m[0] for m in kind.motion)
     marks = "".join("y" if f else "n" for f in flags)
-    laws = "".join(law[0] for law in kind.laws)
+    laws = "".join(law[0] for law in kind.laws) + (f"h{kind.harness}" if kind.harness else "")
     rotors = "".join("b" if bearing else "o" for bearing in kind.bearings)
     return f"t{form.translations}r{turning}{how}w{rotors}p{kind.nodes}{'f' * kind.floating}{laws}_{marks}"

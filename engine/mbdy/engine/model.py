@@ -42,6 +42,9 @@ class Joint:
 
     The other fields are the values of `mbdy.engine.joint_values`, one for each coordinate or degree of freedom;
     those of a law (friction, cubic springs, stops) are empty where the joint has none of it.
+
+    ``harness``       the effort of a cable harness at the only coordinate: pairs of a displacement [m] or an angle
+                      [rad], increasing, and the force [N] or torque [N.m] there; linear between, constant beyond.
     """
 
     to: str
@@ -62,6 +65,7 @@ class Joint:
     stop_lower: tuple[float, ...] = ()
     stop_upper: tuple[float, ...] = ()
     stop_damping: tuple[float, ...] = ()
+    harness: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
         self._fill("motion", self.n_u, "free")
@@ -70,6 +74,10 @@ class Joint:
                 self._fill(name, self.n_u if value.speeds else self.n_coordinates, value.default)
             elif getattr(self, name):
                 raise ValueError(f"joint {name}: has no sense without {LAWS[value.law][0]}")
+        if self.harness and (self.floating or self.n_coordinates != 1):
+            raise ValueError(f"joint harness: needs exactly one coordinate, the joint has {self.n_coordinates}")
+        if len(self.harness) == 1 or any(len(point) != 2 for point in self.harness):
+            raise ValueError("joint harness: two points or more are needed, each a pair of numbers")
 
     def _fill(self, name: str, count: int, default: float | str | None) -> None:
         given = getattr(self, name)
@@ -158,12 +166,25 @@ class Body:
     nodes: Mapping[str, Node] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GravityGradient:
+    """That gravity differs over the system: start values of what it depends on (`mbdy.engine.gravity_gradient`).
+
+    ``orbit_position`` [m] leads from the attracting centre to the system's mass centre, inertial axes;
+    ``gravitational_parameter`` [m3/s2] is that centre's, the Earth's unless given.
+    """
+
+    orbit_position: Vector3 = (7e6, 0.0, 0.0)
+    gravitational_parameter: float = 3.986004418e14
+
+
 @dataclass(frozen=True, kw_only=True)
 class Model:
     """A system of bodies in the order of its file, with gravity [m/s2] and the start of a run.
 
     ``initial`` holds start values in SI by the names of `mbdy.engine.ports` without index
     (``bus.omega``, ``panel.joint.angle``, ``bus.x.speed``); what is left out starts at zero or identity.
+    ``gravity_gradient`` is for systems with one root, a floating one; it costs nothing where it is None.
     ``source`` is the file it came from, for messages.
     """
 
@@ -171,6 +192,7 @@ class Model:
     bodies: tuple[Body, ...]
     gravity: Vector3 = ZERO3
     initial: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    gravity_gradient: GravityGradient | None = None
     source: str = ""
     checked: bool = field(default=False, init=False, repr=False, compare=False)
     """Whether the rules of model files have been seen to; what is made or changed in Python has yet to be."""

@@ -62,6 +62,8 @@ class BodyMotion:
     forced: MX = field(default_factory=MX)
     A: MX = field(default_factory=MX)
     u_rate: MX = field(default_factory=MX)
+    gradient: MX | None = None
+    """Force vector of the gravity gradient, which is in p then; None where the model has none."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ class System:
     constants: Sequence[MX]
     inputs: Sequence[BodyInputs]
     kernels: Kernels
+    field: tuple[MX, MX] | None = None
+    """Direction (3) and strength [1/s2] of the gravity gradient (`mbdy.engine.gravity_gradient`), in models with it."""
 
 
 def velocities(system: System) -> list[BodyMotion]:

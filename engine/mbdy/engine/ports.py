@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Literal
 
-from mbdy.engine.joint_values import JOINT_VALUES
+from mbdy.engine.joint_values import HARNESS, JOINT_VALUES
 from mbdy.engine.model import IDENTITY, Body, Model
 
 Causality = Literal["input", "output", "parameter"]
@@ -23,6 +23,10 @@ XYZ = ("[1]", "[2]", "[3]")
 SYMMETRIC = tuple(f"[{i},{j}]" for i in (1, 2, 3) for j in (1, 2, 3) if i <= j)
 UPPER = tuple((i, j) for i in range(3) for j in range(3) if i <= j)
 
+ORBIT_POSITION = "system.orbit_position"
+"""Input of models with a gravity gradient; it must not be zero."""
+GRAVITATIONAL_PARAMETER = "system.gravitational_parameter"
+"""Parameter of models with a gravity gradient."""
 CONSTRAINED = ("prescribed", "locked", "acceleration", "reaction")
 CONSTRAINED_MOTION = 'motion = "switchable" (or "prescribed", for .acceleration and .reaction)'
 """Variables of joints that a degree of freedom with free motion does not have, and what gives it them."""
@@ -153,6 +157,12 @@ class Ports:
         """Start values of all inputs or parameters, in the order of their vector."""
         variables = self.inputs if causality == "input" else self.parameters
         return tuple(value for v in variables for value in v.start or (0.0,) * v.size)
+
+    @cached_property
+    def orbit_position(self) -> slice | None:
+        """Place in ``u`` of the input of the gravity gradient; None without one."""
+        variable = self.by_name.get(ORBIT_POSITION)
+        return variable.places if variable else None
 
     def span(self, port: str) -> slice:
         """Places of the variables of one port (``joint_torques``, ``omega``, ...), which lie side by side."""
@@ -306,6 +316,9 @@ def _inputs(model: Model) -> Iterator[Variable]:
             text = f"Motor torque on wheel {wheel} of {body.name}"
             yield from made(f"{body.name}.{wheel}.torque", ("N.m",), text, "wheel_torques")
     yield from made("system.gravity", ("m/s2",) * 3, "Uniform gravity, inertial axes", "gravity", start=model.gravity)
+    if gradient := model.gravity_gradient:
+        text = "Mass centre of the system from the attracting centre, inertial axes, for the gravity gradient"
+        yield from made(ORBIT_POSITION, ("m",) * 3, text, "orbit_position", start=gradient.orbit_position)
 
 
 def _parameters(model: Model) -> Iterator[Variable]:
@@ -338,6 +351,12 @@ def _parameters(model: Model) -> Iterator[Variable]:
             if part != "rest" and (value.law is None or value.law in joint.laws):
                 units = _per_dof(body, value.translation, value.rotation, coordinates=not value.speeds)
                 yield from made(f"{stem}.{part}", units, getattr(joint, part), f"{value.text} of the joint of {name}")
+        if joint.harness:
+            units = _per_dof(body, "m", "rad", coordinates=True) + _per_dof(body, "N", "N.m", coordinates=True)
+            labels = tuple(f"[{k + 1},{i}]" for k in range(len(joint.harness)) for i in (1, 2))
+            text = f"Points of the cable harness at the joint of {name}: coordinate, effort"
+            values = (number for point in joint.harness for number in point)
+            yield from made(f"{stem}.{HARNESS}", units * len(joint.harness), values, text, labels=labels)
     for body in model.bodies:
         for wheel, rotor in body.wheels.items():
             text = f"Spin inertia of wheel {wheel} of {body.name}"
@@ -355,6 +374,10 @@ def _parameters(model: Model) -> Iterator[Variable]:
         for node, point in body.nodes.items():
             text = f"Place of node {node} from the origin of {body.name}, body axes"
             yield from made(f"{body.name}.{node}.at", ("m",) * 3, point.at, text)
+    if gradient := model.gravity_gradient:
+        text = "Gravitational parameter of the attracting centre, for the gravity gradient"
+        value = (gradient.gravitational_parameter,)
+        yield from made(GRAVITATIONAL_PARAMETER, ("m3/s2",), value, text, minimum=0.0)
 
 
 def _outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:

@@ -21,13 +21,14 @@ the normal; the second completes the right-handed triad first, second, normal.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, cast, get_args
 
 import numpy as np
 
 from mbdy.engine.faults import Findings, RefusalError, nearest, shown
 from mbdy.engine.frames import frame_of, sequence_fault
-from mbdy.engine.joint_values import JOINT_VALUES, LAWS
+from mbdy.engine.joint_values import HARNESS, JOINT_VALUES, LAWS
 from mbdy.engine.model import IDENTITY, Joint, Motion, Vector3
 from mbdy.engine.tables import JointTable
 from mbdy.engine.units import odd_angle, quantity
@@ -48,8 +49,8 @@ _PLACE = {"at", "frame"}
 _EFFORT = {*JOINT_VALUES, "motion"}
 KEYS: Mapping[str, set[str]] = {
     "fixed": _PLACE,
-    "revolute": _PLACE | _EFFORT | {"axis"},
-    "prismatic": _PLACE | _EFFORT | {"axis"},
+    "revolute": _PLACE | _EFFORT | {"axis", HARNESS},
+    "prismatic": _PLACE | _EFFORT | {"axis", HARNESS},
     "cylindrical": _PLACE | _EFFORT | {"axis"},
     "universal": _PLACE | _EFFORT | {"axes"},
     "gimbal": _PLACE | _EFFORT | {"axes", "sequence"},
@@ -57,7 +58,7 @@ KEYS: Mapping[str, set[str]] = {
     "planar": _PLACE | _EFFORT | {"axis"},
     "free": {"motion"},
     "attitude": {"motion"},
-    "general": _PLACE | _EFFORT | {"translation", "rotation"},
+    "general": _PLACE | _EFFORT | {"translation", "rotation", HARNESS},
 }
 """What each kind takes besides ``to`` and ``kind``."""
 AXIS_KEYS = ("axis", "axes", "sequence", "translation", "rotation")
@@ -211,6 +212,8 @@ def _with_values(joint: Joint, table: JointTable, path: str, findings: Findings)
             findings.warn(f"{path}.{name}", "is negative and feeds energy in", "make sure that it is meant")
     if table.motion is not None and joint.kind != "fixed":
         values["motion"] = _motion(joint, table.motion, f"{path}.motion", findings)
+    if table.harness is not None and HARNESS in takes:
+        values[HARNESS] = _harness(joint, table.harness, f"{path}.{HARNESS}", findings)
     values = _lawful(values, path, findings)
     return Joint(
         to=joint.to, kind=joint.kind, translations=joint.translations, rotations=joint.rotations,
@@ -272,6 +275,41 @@ def _values(joint: Joint, name: str, given: object, path: str, findings: Finding
         remedy = "use a gimbal or a torque input" if not wanted else f"give {wanted} values, for its translations only"
         findings.refuse(path, what, remedy)
     return tuple(numbers[:wanted])
+
+
+def _harness(joint: Joint, given: object, path: str, findings: Findings) -> tuple[tuple[float, float], ...]:
+    """The points of a cable harness in SI, their coordinates increasing; none where there are faults."""
+    if joint.n_coordinates != 1:
+        message = f"needs a joint with exactly one distance or angle, this one has {joint.n_coordinates}"
+        findings.refuse(path, message, "remove it, or split the joint with a massless body")
+        return ()
+    units = ("m", "N") if joint.n_translations else ("rad", "N.m")
+    example = f'[["-1 {units[0]}", "0.4 {units[1]}"], ["1 {units[0]}", "-0.4 {units[1]}"]]'
+    if not isinstance(given, list) or len(given) < 2 or not all(isinstance(p, list) and len(p) == 2 for p in given):
+        findings.refuse(path, f"must be two points or more, each a pair, got {shown(given)}", f"for example {example}")
+        return ()
+    points: list[tuple[float, float]] = []
+    before = len(findings.faults)
+    for k, point in enumerate(given):
+        numbers = []
+        for i, (entry, unit) in enumerate(zip(point, units, strict=True)):
+            place = f"{path}[{k + 1}][{i + 1}]"
+            try:
+                numbers.append(quantity(entry, unit))
+            except RefusalError as refusal:
+                findings.refuse(place, refusal.message, refusal.remedy)
+                continue
+            if odd := odd_angle(entry, unit):
+                findings.warn(place, odd.message, odd.remedy)
+        points.append((numbers[0], numbers[1]) if len(numbers) == 2 else (0.0, 0.0))
+    if len(findings.faults) > before:
+        return ()
+    for k, (last, point) in enumerate(pairwise(points)):
+        if not point[0] > last[0]:
+            message = f"must be above {last[0]:.6g} {units[0]} of the point before, got {point[0]:.6g} {units[0]}"
+            findings.refuse(f"{path}[{k + 2}][1]", message, "give the points in the order of their first numbers")
+            return ()
+    return tuple(points)
 
 
 def _motion(joint: Joint, given: object, path: str, findings: Findings) -> tuple[Motion, ...]:

@@ -25,10 +25,13 @@ from mbdy.engine.values import (
     BearingFriction,
     BearingRate,
     BodyMass,
+    GravitationalParameter,
     InertiaTensor,
     Lengths,
+    OrbitPosition,
     Rotation,
     SpinInertia,
+    Switch,
 )
 
 FORMAT = 1
@@ -56,9 +59,13 @@ class Table(BaseModel):
 
 
 class SystemTable(Table):
-    """``[system]``: ``gravity`` [m/s2], inertial axes."""
+    """``[system]``: uniform ``gravity`` [m/s2], inertial axes; whether there is a ``gravity_gradient``, and for it the
+    ``orbit_position`` [m] of the system's mass centre and the ``gravitational_parameter`` [m3/s2]."""
 
     gravity: Accelerations = ZERO3
+    gravity_gradient: Switch = False
+    orbit_position: OrbitPosition | None = None
+    gravitational_parameter: GravitationalParameter | None = None
 
 
 class JointTable(Table):
@@ -83,6 +90,7 @@ class JointTable(Table):
     stop_lower: Any = None
     stop_upper: Any = None
     stop_damping: Any = None
+    harness: Any = None
     motion: Any = None
 
 

@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.model import Body, Model
-from mbdy.engine.ports import Ports, Variable, ports
+from mbdy.engine.ports import ORBIT_POSITION, Ports, Variable, ports
 
 Array = NDArray[np.float64]
 
 GRAVITY = 10.0
 """[m/s2] Largest component of gravity."""
+GRADIENT = 1.0
+"""[1/s2] Largest mu/R^3 of a gravity gradient, ten times the least; near the Earth it is some 1e-6."""
 WHEEL_SPEED = 100.0
 """[rad/s] Largest speed of a wheel, and ten times its largest acceleration."""
 REST = 0.5
@@ -104,6 +106,8 @@ class Trials:
             return self.rng.integers(0, 2, n).astype(np.float64)
         if variable.name == "system.gravity":
             return self._uniform(n, GRAVITY)
+        if variable.name == ORBIT_POSITION:
+            return self._orbit_position()
         if sort == "acceleration":
             return np.array([self._uniform(1, self._turn_or_slide(unit, 1.0))[0] for unit in variable.units])
         if sort == "rest":
@@ -116,6 +120,12 @@ class Trials:
             force, torque = self.sizes.body(body)
             return self._uniform(n, force if sort == "force" else torque)
         return np.array(variable.start)
+
+    def _orbit_position(self) -> Array:
+        gradient, direction = self.model.gravity_gradient, self.rng.normal(size=3)
+        assert gradient is not None
+        strength = self.rng.uniform(0.1, 1.0) * GRADIENT
+        return direction / np.linalg.norm(direction) * np.cbrt(gradient.gravitational_parameter / strength)
 
     def _turn_or_slide(self, unit: str, turn: float) -> float:
         return turn if unit.startswith("rad") else turn * self.sizes.length

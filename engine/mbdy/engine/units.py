@@ -39,7 +39,7 @@ EXAMPLES = {
     "kg.m2": "12 kg*m^2", "m/s2": "9.81 m/s^2", "rad/s2": "1 deg/s^2", "N": "5 N", "N.m": "2 N*m",
     "N.m.s": "4 N*m*s", "N/m": "40 N/m", "N.m/rad": "40 N*m/rad", "N.s/m": "3 N*s/m",
     "N/m3": "3 N/m^3", "N.m/rad3": "3 N*m/rad^3",
-    "N.m.s/rad": "0.8 N*m*s/rad",
+    "N.m.s/rad": "0.8 N*m*s/rad", "m3/s2": "398600.4418 km^3/s^2",
 }  # fmt: skip
 """For each unit of the model file, a value written with a unit."""
 

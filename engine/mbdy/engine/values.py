@@ -68,6 +68,18 @@ def _positive(value: float) -> float:
     return value
 
 
+def _somewhere(position: Vector3) -> Vector3:
+    if not any(position):
+        raise RefusalError("must not be zero", "give the mass centre's place from the attracting centre")
+    return position
+
+
+def _truth(value: object) -> object:
+    if not isinstance(value, bool):
+        raise RefusalError(f"must be true or false, got {shown(value)}", "write true or false, without quotes")
+    return value
+
+
 def _bounded(unit: str, *, zero: bool = True) -> AfterValidator:
     def check(value: float) -> float:
         if value < 0.0 or not (zero or value):
@@ -97,6 +109,11 @@ BearingFriction = Annotated[float, BeforeValidator(partial(quantity, unit="N.m")
 BearingRate = Annotated[float, BeforeValidator(partial(quantity, unit="rad/s")), _bounded("rad/s", zero=False)]
 Lengths = Annotated[tuple[Length, Length, Length], _sized(3, "three lengths")]
 Accelerations = Annotated[tuple[Acceleration, Acceleration, Acceleration], _sized(3, "three accelerations")]
+Switch = Annotated[bool, BeforeValidator(_truth)]
+OrbitPosition = Annotated[tuple[Length, Length, Length], AfterValidator(_somewhere), _sized(3, "three lengths")]
+GravitationalParameter = Annotated[
+    float, BeforeValidator(partial(quantity, unit="m3/s2")), _bounded("m3/s2", zero=False)
+]
 Axis = Annotated[tuple[Number, Number, Number], AfterValidator(_direction), _sized(3, "three numbers")]
 Axes = Annotated[tuple[Axis, ...], _sized(None, "axes")]
 Moments = Annotated[

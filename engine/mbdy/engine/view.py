@@ -12,7 +12,7 @@ from operator import add
 import casadi as ca
 from casadi import MX
 
-from mbdy.engine import observe
+from mbdy.engine import gravity_gradient, observe
 from mbdy.engine.constants import constant_fields
 from mbdy.engine.model import Model
 from mbdy.engine.order_n import BodyMotion, System, root_frame_speeds
@@ -104,6 +104,13 @@ class View:
             for place, what in enumerate(("position", "velocity", "acceleration", "specific_force")):
                 at = 12 * i + 3 * place
                 seen[f"{point}.{what}"] = stacked[at : at + 3]
+        if self.system.field:
+            (pulls,) = self._call(
+                gravity_gradient.differential, j, (), self.system.constants[j], self.C[j], self.rho[j], self.centre,
+                *self.system.field,
+            )  # fmt: skip
+            for i, node in enumerate(body.nodes, start=1):
+                seen[f"{body.name}.{node}.specific_force"] -= pulls[3 * i : 3 * i + 3]
 
     def _see_totals(self, origin: MX, drift: MX, gravity: MX, swept: MX, seen: dict[str, MX]) -> None:
         system = self.system
@@ -124,6 +131,8 @@ class View:
             seen[f"{body.name}.joint.impulse"] = MX.zeros(len(switched(body.joint.motion)))  # the stepper's own
             for i, wheel in enumerate(body.wheels):
                 seen[f"{body.name}.{wheel}.speed"], seen[f"{body.name}.{wheel}.momentum"] = speeds[i], state.h[i]
+            if m.gradient is not None:
+                own_residual -= ca.dot(m.gradient, m.V)
             angular.append(H)
             energy.append(own_energy)
             residual.append(own_residual)

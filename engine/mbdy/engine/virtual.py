@@ -14,11 +14,21 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.core.binding import BAD_INPUT, BAD_PARAMETER, BAD_START, BAD_STEP, FAILED, INTEGRATORS, OK
+from mbdy.engine.core.binding import (
+    BAD_INPUT,
+    BAD_PARAMETER,
+    BAD_START,
+    BAD_STEP,
+    FAILED,
+    INTEGRATORS,
+    OK,
+    ORDERS,
+)
 from mbdy.engine.equations import Equations
 from mbdy.engine.formulations import Derivatives
 
 Vector = NDArray[np.float64]
+HELD, LINEAR, QUADRATIC = ORDERS.values()
 
 
 class VirtualCore:
@@ -34,7 +44,7 @@ class VirtualCore:
         n_x, n_u = len(equations.ports.state_names), len(equations.ports.input_names)
         self.s, self.x, self._x_old, self._stage = (np.zeros(n_x) for _ in range(4))
         self._slope = [np.zeros(n_x) for _ in range(4)]
-        self.u, self.u_end, self._u_stage = (np.zeros(n_u) for _ in range(3))
+        self.u, self.u_mid, self.u_end, self._u_stage = (np.zeros(n_u) for _ in range(4))
         self.p = np.zeros(len(equations.ports.parameter_names))
         self.y = np.zeros(len(equations.ports.output_names))
         self._k = np.zeros(equations.n_k)
@@ -90,35 +100,41 @@ class VirtualCore:
     def derivatives(self, x: int | None, u: int | None, dx: int) -> None:
         self._derivatives(_at(x, self.x), _at(u, self.u), self._k, out=_at(dx, self.x))
 
-    def step(self, H: float, h: float, integrator: int, linear: int) -> int:
-        if (status := self._advance(H, h, integrator, linear)) == OK:
+    def step(self, H: float, h: float, integrator: int, order: int) -> int:
+        if (status := self._advance(H, h, integrator, order)) == OK:
             self.outputs()
         return status
 
-    def _advance(self, H: float, h: float, integrator: int, linear: int) -> int:
-        if not (H > 0 and h > 0 and H / h < 1e9):
+    def _advance(self, H: float, h: float, integrator: int, order: int) -> int:
+        if not (H > 0 and h > 0 and H / h < 1e9 and HELD <= order <= QUADRATIC):
             return BAD_STEP
-        for vector in (self.u, self.u_end) if linear else (self.u,):
+        for vector in (self.u,) if order == HELD else (self.u, self.u_end):
             if (status := self._bad_input(vector)) != OK:
                 return status
+        if order == QUADRATIC and (status := self._finite(self.u_mid, BAD_INPUT)) != OK:
+            return status
         self._x_old[:] = self.x
-        self._stop_locked(self.u_end if linear else self.u)
+        self._stop_locked(self.u if order == HELD else self.u_end)
         n = max(1, math.ceil(H / h - 1e-9))
         advance = self._euler_cromer if integrator == INTEGRATORS["euler-cromer"] else self._runge_kutta
         for i in range(n):
-            advance(i / n, (i + 1) / n, H / n, linear)
+            advance(i / n, (i + 1) / n, H / n, order)
             self._normalise(self.x)
         if (status := self._finite(self.x, FAILED)) != OK:
             self.x[:] = self._x_old
             return status
-        if linear:
+        if order != HELD:
             self.u[:] = self.u_end
+        if order == QUADRATIC:
+            self.u_mid[:] = self.u
         return OK
 
     def run(
-        self, rows: int, H: float, h: float, integrator: int, linear: int,
+        self, rows: int, H: float, h: float, integrator: int, order: int,
         inputs: int | None, pick: int, picked: int, out: int,
     ) -> tuple[int, int]:  # fmt: skip
+        if order > LINEAR:
+            return BAD_STEP, 0
         places = np.ctypeslib.as_array((ctypes.c_int * picked).from_address(pick)) if picked else []
         n_u = len(self.u)
         table = None if inputs is None else _view(inputs, (rows + 1) * n_u).reshape(-1, n_u)
@@ -129,7 +145,7 @@ class VirtualCore:
             if table is not None:
                 self.u_end[:] = table[row + 1]
                 self.u_end[self._switches] = self.u[self._switches]
-            if (status := self._advance(H, h, integrator, linear)) != OK:
+            if (status := self._advance(H, h, integrator, order)) != OK:
                 return status, row
             if table is not None:
                 self.u[:] = table[row + 1]
@@ -153,7 +169,12 @@ class VirtualCore:
         bad = np.flatnonzero((u[self._switches] != 0.0) & (u[self._switches] != 1.0))
         if bad.size:
             self.fault = self._switches.start + int(bad[0])
-        return BAD_INPUT if bad.size else OK
+            return BAD_INPUT
+        orbit = self._equations.ports.orbit_position
+        if orbit and not 1e-200 < float(u[orbit] @ u[orbit]) < 1e200:
+            self.fault = orbit.start
+            return BAD_INPUT
+        return OK
 
     def _finite(self, vector: Vector, status: int) -> int:
         bad = np.flatnonzero(~np.isfinite(vector))
@@ -169,33 +190,38 @@ class VirtualCore:
                 square = _square(*q.tolist())
             q /= math.sqrt(square)
 
-    def _inputs_at(self, fraction: float, linear: int) -> Vector:
-        if not linear:
-            return self.u
-        self._u_stage[:] = self.u + fraction * (self.u_end - self.u)
+    def _inputs_at(self, fraction: float, order: int) -> Vector:
+        begin, middle, end = self.u, self.u_mid, self.u_end
+        if order == HELD:
+            return begin
+        if order == LINEAR:
+            self._u_stage[:] = begin + fraction * (end - begin)
+        else:
+            bend = 2.0 * (1.0 - fraction)
+            self._u_stage[:] = begin + fraction * ((end - begin) + bend * ((middle - begin) - (end - middle)))
         self._u_stage[self._switches] = self.u_end[self._switches]
         return self._u_stage
 
-    def _slope_at(self, x: Vector, fraction: float, linear: int, out: Vector) -> None:
-        self._derivatives(x, self._inputs_at(fraction, linear), self._k, out=out)
+    def _slope_at(self, x: Vector, fraction: float, order: int, out: Vector) -> None:
+        self._derivatives(x, self._inputs_at(fraction, order), self._k, out=out)
 
-    def _runge_kutta(self, begin: float, end: float, h: float, linear: int) -> None:
+    def _runge_kutta(self, begin: float, end: float, h: float, order: int) -> None:
         x, stage, slope = self.x, self._stage, self._slope
         middle, half = 0.5 * (begin + end), 0.5 * h
-        self._slope_at(x, begin, linear, slope[0])
+        self._slope_at(x, begin, order, slope[0])
         stage[:] = x + half * slope[0]
-        self._slope_at(stage, middle, linear, slope[1])
+        self._slope_at(stage, middle, order, slope[1])
         stage[:] = x + half * slope[1]
-        self._slope_at(stage, middle, linear, slope[2])
+        self._slope_at(stage, middle, order, slope[2])
         stage[:] = x + h * slope[2]
-        self._slope_at(stage, end, linear, slope[3])
+        self._slope_at(stage, end, order, slope[3])
         x += h / 6.0 * (slope[0] + 2.0 * (slope[1] + slope[2]) + slope[3])
 
-    def _euler_cromer(self, begin: float, end: float, h: float, linear: int) -> None:
+    def _euler_cromer(self, begin: float, end: float, h: float, order: int) -> None:
         x, slope, n_q = self.x, self._slope[0], self._n_q
-        self._slope_at(x, begin, linear, slope)
+        self._slope_at(x, begin, order, slope)
         x[n_q:] += h * slope[n_q:]
-        self._slope_at(x, end, linear, slope)
+        self._slope_at(x, end, order, slope)
         x[:n_q] += h * slope[:n_q]
 
 

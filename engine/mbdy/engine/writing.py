@@ -8,7 +8,7 @@ from itertools import repeat
 import tomlkit
 
 from mbdy.engine.faults import Findings
-from mbdy.engine.joint_values import JOINT_VALUES
+from mbdy.engine.joint_values import HARNESS, JOINT_VALUES
 from mbdy.engine.model import IDENTITY, ZERO3, Body, Joint, Matrix3, Model
 from mbdy.engine.spellings import joint_of
 from mbdy.engine.tables import FORMAT, JointTable
@@ -29,6 +29,10 @@ def dumps(model: Model) -> str:
         "[system]",
         f"gravity = {_literal(model.gravity)}  # m/s2, inertial axes",
     ]
+    if gradient := model.gravity_gradient:
+        lines.append("gravity_gradient = true")
+        lines.append(f"orbit_position = {_literal(gradient.orbit_position)}  # m, inertial axes")
+        lines.append(f"gravitational_parameter = {_literal(gradient.gravitational_parameter)}  # m3/s2")
     for body in model.bodies:
         lines += ["", *_body(body)]
     if model.initial:
@@ -81,6 +85,9 @@ def _joint(joint: Joint) -> Iterator[str]:
         if any(values) or (value.law is not None and values):
             units = [value.translation] * joint.n_translations + [value.rotation] * joint.n_rotations
             yield f"{key} = {_literal(_one_or_all(_told(values, units)))}"
+    if joint.harness:
+        unit = "m" if joint.n_translations else "rad"
+        yield f"{HARNESS} = {_literal([_told(point, (unit, '')) for point in joint.harness])}"
     if any(motion != "free" for motion in joint.motion):
         yield f"motion = {_literal(_one_or_all(joint.motion))}"
 

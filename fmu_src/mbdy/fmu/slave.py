@@ -320,7 +320,8 @@ class Slave(Fmi2Slave):
         """The core's status in words, with the variable that it points at."""
         binding, contents, place = self.binding, self.contents, self.core.fault
         if status == binding.BAD_INPUT:
-            return f"input '{contents.names[place]}' is {self._u[place]!r}: set a finite number"
+            what = "another number" if math.isfinite(self._u[place]) else "a finite number"
+            return f"input '{contents.names[place]}' is {self._u[place]!r}: set {what}"
         if status == binding.BAD_PARAMETER and place < contents.parameters:
             name = contents.names[contents.inputs + place]
             return f"parameter '{name}' is {self._p[place]!r}: set a finite number"

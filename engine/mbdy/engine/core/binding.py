@@ -8,10 +8,12 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER, c_double, c_int, c_void_p
 
-ABI = 1
+ABI = 2
 OK, BAD_INPUT, BAD_PARAMETER, BAD_START, FAILED, BAD_STEP = range(6)
 INTEGRATORS = {"rk4": 0, "euler-cromer": 1}
-S, X, U, U_END, P, Y = range(6)
+ORDERS = {"held": 0, "linear": 1, "quadratic": 2}
+"""How inputs go over a communication step."""
+S, X, U, U_END, P, Y, U_MID = range(7)
 
 
 def load(path: str) -> ctypes.CDLL:
@@ -54,7 +56,8 @@ class _Plant:
 
 
 class Core:
-    """One plant of a loaded core. ``s``, ``x``, ``u``, ``u_end``, ``p``, ``y`` are its vectors, shared memory."""
+    """One plant of a loaded core. ``s``, ``x``, ``u``, ``u_mid``, ``u_end``, ``p``, ``y`` are its vectors, shared
+    memory."""
 
     compiled = True
 
@@ -62,7 +65,7 @@ class Core:
         self.library = library
         self._plant = _Plant(library)
         self.handle = self._plant.handle
-        self.s, self.x, self.u, self.u_end, self.p, self.y = (self._vector(which) for which in range(6))
+        self.s, self.x, self.u, self.u_end, self.p, self.y, self.u_mid = map(self._vector, range(7))
         self._done = c_int(0)
 
     def _vector(self, which: int) -> ctypes.Array:
@@ -92,16 +95,16 @@ class Core:
         """State derivatives at addresses of vectors; the plant's own where None."""
         self.library.mbdy_derivatives(self.handle, x, u, dx)
 
-    def step(self, H: float, h: float, integrator: int, linear: int) -> int:
+    def step(self, H: float, h: float, integrator: int, order: int) -> int:
         """One communication step of ``H`` seconds in equal internal steps of at most ``h``."""
-        return self.library.mbdy_step(self.handle, H, h, integrator, linear)
+        return self.library.mbdy_step(self.handle, H, h, integrator, order)
 
     def run(
-        self, rows: int, H: float, h: float, integrator: int, linear: int,
+        self, rows: int, H: float, h: float, integrator: int, order: int,
         inputs: int | None, pick: int, picked: int, out: int,
     ) -> tuple[int, int]:  # fmt: skip
         """``rows`` communication steps in a row; status and how many were done (see core.h)."""
         status = self.library.mbdy_run(
-            self.handle, rows, H, h, integrator, linear, inputs, pick, picked, out, ctypes.byref(self._done)
+            self.handle, rows, H, h, integrator, order, inputs, pick, picked, out, ctypes.byref(self._done)
         )
         return status, self._done.value

@@ -31,7 +31,7 @@ struct mbdy_core {
     int fault;
 };
 
-static const int sizes[MBDY_VECTORS] = {MBDY_NX, MBDY_NX, MBDY_NU, MBDY_NU, MBDY_NP, MBDY_NY};
+static const int sizes[MBDY_VECTORS] = {MBDY_NX, MBDY_NX, MBDY_NU, MBDY_NU, MBDY_NP, MBDY_NY, MBDY_NU};
 static const int quaternions[MBDY_NQUAT + 1] = MBDY_QUATERNIONS;
 
 int mbdy_abi(void) { return MBDY_ABI; }
@@ -112,11 +112,16 @@ static int not_finite(const double *values, int n) {
     return -1;
 }
 
-/* Place of the first input that is not finite, or of a switch that is not 0 or 1; -1 where all are good. */
+/* Place of the first input that is not finite, of a switch that is not 0 or 1, or of an orbit position of zero (or so
+   short or long that its cube is no number); -1 where all are good. */
 static int bad_input(const double *u) {
     int bad = not_finite(u, MBDY_NU);
     for (int i = MBDY_SWITCHES; bad < 0 && i < MBDY_SWITCHES + MBDY_NSWITCHES; i++)
         if (u[i] != 0.0 && u[i] != 1.0) bad = i;
+#ifdef MBDY_ORBIT_POSITION
+    const double *r = u + MBDY_ORBIT_POSITION, square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
+    if (bad < 0 && !(square > 1e-200 && square < 1e200)) bad = MBDY_ORBIT_POSITION;
+#endif
     return bad;
 }
 
@@ -187,35 +192,41 @@ void mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y) 
     if (!x) memcpy((y ? y : core->vector[MBDY_Y]) + MBDY_IMPULSES, core->impulses, sizeof(double) * MBDY_NLOCKS);
 }
 
-/* Inputs at a fraction of the communication step: held, or on the line from u to u_end (switches are u_end's). */
-static const double *inputs_at(mbdy_core *core, double fraction, int linear) {
-    const double *u = core->vector[MBDY_U], *end = core->vector[MBDY_U_END];
-    if (!linear) return u;
-    for (int i = 0; i < MBDY_NU; i++) core->u_stage[i] = u[i] + fraction * (end[i] - u[i]);
+/* Inputs at a fraction of the communication step (switches are u_end's, unless all is held). The parabola is written
+   so that inputs equal at begin, middle and end stay so to the bit. */
+static const double *inputs_at(mbdy_core *core, double fraction, int order) {
+    const double *u = core->vector[MBDY_U], *mid = core->vector[MBDY_U_MID], *end = core->vector[MBDY_U_END];
+    const double bend = 2.0 * (1.0 - fraction);
+    if (order == MBDY_HELD) return u;
+    if (order == MBDY_LINEAR)
+        for (int i = 0; i < MBDY_NU; i++) core->u_stage[i] = u[i] + fraction * (end[i] - u[i]);
+    else
+        for (int i = 0; i < MBDY_NU; i++)
+            core->u_stage[i] = u[i] + fraction * ((end[i] - u[i]) + bend * ((mid[i] - u[i]) - (end[i] - mid[i])));
     memcpy(core->u_stage + MBDY_SWITCHES, end + MBDY_SWITCHES, sizeof(double) * MBDY_NSWITCHES);
     return core->u_stage;
 }
 
-static void runge_kutta(mbdy_core *core, double from, double to, double h, int linear) {
+static void runge_kutta(mbdy_core *core, double from, double to, double h, int order) {
     double *x = core->vector[MBDY_X], *stage = core->x_stage, **slope = core->slope;
     const double middle = 0.5 * (from + to), half = 0.5 * h, sixth = h / 6.0;
-    mbdy_derivatives(core, x, inputs_at(core, from, linear), slope[0]);
+    mbdy_derivatives(core, x, inputs_at(core, from, order), slope[0]);
     for (int i = 0; i < MBDY_NX; i++) stage[i] = x[i] + half * slope[0][i];
-    mbdy_derivatives(core, stage, inputs_at(core, middle, linear), slope[1]);
+    mbdy_derivatives(core, stage, inputs_at(core, middle, order), slope[1]);
     for (int i = 0; i < MBDY_NX; i++) stage[i] = x[i] + half * slope[1][i];
-    mbdy_derivatives(core, stage, inputs_at(core, middle, linear), slope[2]);
+    mbdy_derivatives(core, stage, inputs_at(core, middle, order), slope[2]);
     for (int i = 0; i < MBDY_NX; i++) stage[i] = x[i] + h * slope[2][i];
-    mbdy_derivatives(core, stage, inputs_at(core, to, linear), slope[3]);
+    mbdy_derivatives(core, stage, inputs_at(core, to, order), slope[3]);
     for (int i = 0; i < MBDY_NX; i++)
         x[i] += sixth * (slope[0][i] + 2.0 * (slope[1][i] + slope[2][i]) + slope[3][i]);
 }
 
 /* Semi-implicit Euler-Cromer: speeds and momenta first, then positions with the new speeds. */
-static void euler_cromer(mbdy_core *core, double from, double to, double h, int linear) {
+static void euler_cromer(mbdy_core *core, double from, double to, double h, int order) {
     double *x = core->vector[MBDY_X], *slope = core->slope[0];
-    mbdy_derivatives(core, x, inputs_at(core, from, linear), slope);
+    mbdy_derivatives(core, x, inputs_at(core, from, order), slope);
     for (int i = MBDY_NQ; i < MBDY_NX; i++) x[i] += h * slope[i];
-    mbdy_derivatives(core, x, inputs_at(core, to, linear), slope);
+    mbdy_derivatives(core, x, inputs_at(core, to, order), slope);
     for (int i = 0; i < MBDY_NQ; i++) x[i] += h * slope[i];
 }
 
@@ -244,20 +255,21 @@ static void latch(mbdy_core *core, const double *u) {
 }
 
 /* A communication step without its outputs. */
-static int advance(mbdy_core *core, double H, double h, int integrator, int linear) {
+static int advance(mbdy_core *core, double H, double h, int integrator, int order) {
     double *x = core->vector[MBDY_X], *u = core->vector[MBDY_U];
-    if (!(H > 0.0) || !(h > 0.0) || !(H / h < 1e9)) return MBDY_BAD_STEP;
+    if (!(H > 0.0) || !(h > 0.0) || !(H / h < 1e9) || order < MBDY_HELD || order > MBDY_QUADRATIC) return MBDY_BAD_STEP;
     int bad = bad_input(u);
-    if (bad < 0 && linear) bad = bad_input(core->vector[MBDY_U_END]);
+    if (bad < 0 && order != MBDY_HELD) bad = bad_input(core->vector[MBDY_U_END]);
+    if (bad < 0 && order == MBDY_QUADRATIC) bad = not_finite(core->vector[MBDY_U_MID], MBDY_NU);
     if (bad >= 0) return faulty(core, bad, MBDY_BAD_INPUT);
     memcpy(core->x_old, x, sizeof(double) * MBDY_NX);
-    latch(core, linear ? core->vector[MBDY_U_END] : u);
+    latch(core, order == MBDY_HELD ? u : core->vector[MBDY_U_END]);
     const double n = fmax(1.0, ceil(H / h - 1e-9)), step = H / n;
     for (double i = 0.0; i < n; i += 1.0) {
         if (integrator == MBDY_EULER)
-            euler_cromer(core, i / n, (i + 1.0) / n, step, linear);
+            euler_cromer(core, i / n, (i + 1.0) / n, step, order);
         else
-            runge_kutta(core, i / n, (i + 1.0) / n, step, linear);
+            runge_kutta(core, i / n, (i + 1.0) / n, step, order);
         normalise(x);
     }
     bad = not_finite(x, MBDY_NX);
@@ -265,20 +277,23 @@ static int advance(mbdy_core *core, double H, double h, int integrator, int line
         memcpy(x, core->x_old, sizeof(double) * MBDY_NX);
         return faulty(core, bad, MBDY_FAILED);
     }
-    if (linear) memcpy(u, core->vector[MBDY_U_END], sizeof(double) * MBDY_NU);
+    if (order != MBDY_HELD) memcpy(u, core->vector[MBDY_U_END], sizeof(double) * MBDY_NU);
+    if (order == MBDY_QUADRATIC) memcpy(core->vector[MBDY_U_MID], u, sizeof(double) * MBDY_NU);
     return MBDY_OK;
 }
 
-int mbdy_step(mbdy_core *core, double H, double h, int integrator, int linear) {
-    int status = advance(core, H, h, integrator, linear);
+int mbdy_step(mbdy_core *core, double H, double h, int integrator, int order) {
+    int status = advance(core, H, h, integrator, order);
     if (status == MBDY_OK) mbdy_outputs(core, NULL, NULL, NULL);
     return status;
 }
 
-int mbdy_run(mbdy_core *core, int rows, double H, double h, int integrator, int linear, const double *inputs,
+int mbdy_run(mbdy_core *core, int rows, double H, double h, int integrator, int order, const double *inputs,
              const int *pick, int picked, double *out, int *done) {
     double *u = core->vector[MBDY_U], *end = core->vector[MBDY_U_END];
     const double *y = core->vector[MBDY_Y];
+    *done = 0;
+    if (order > MBDY_LINEAR) return MBDY_BAD_STEP;
     if (inputs) memcpy(u, inputs, sizeof(double) * MBDY_NU);
     for (*done = 0; *done < rows; ++*done) {
         if (inputs) {
@@ -286,7 +301,7 @@ int mbdy_run(mbdy_core *core, int rows, double H, double h, int integrator, int 
             memcpy(end, inputs, sizeof(double) * MBDY_NU);
             memcpy(end + MBDY_SWITCHES, u + MBDY_SWITCHES, sizeof(double) * MBDY_NSWITCHES);
         }
-        int status = advance(core, H, h, integrator, linear);
+        int status = advance(core, H, h, integrator, order);
         if (status != MBDY_OK) return status;
         if (inputs) memcpy(u, inputs, sizeof(double) * MBDY_NU);
         mbdy_outputs(core, NULL, NULL, NULL);

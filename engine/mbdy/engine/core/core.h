@@ -13,7 +13,7 @@
 #define MBDY_API __attribute__((visibility("default")))
 #endif
 
-#define MBDY_ABI 1
+#define MBDY_ABI 2
 
 enum mbdy_status {
     MBDY_OK = 0,
@@ -23,12 +23,17 @@ enum mbdy_status {
                                constants are as before */
     MBDY_BAD_START = 3,     /* a start value is not finite or a quaternion is zero; mbdy_fault says which */
     MBDY_FAILED = 4,        /* the state left the finite numbers; mbdy_fault says which; the old one is back */
-    MBDY_BAD_STEP = 5       /* the communication or internal step is not positive and finite, or too many */
+    MBDY_BAD_STEP = 5       /* the communication or internal step is not positive and finite, or too many; or there is
+                               no such order of the inputs */
 };
 
 enum mbdy_integrator { MBDY_RK4 = 0, MBDY_EULER = 1 };
 
-enum mbdy_vector { MBDY_S, MBDY_X, MBDY_U, MBDY_U_END, MBDY_P, MBDY_Y, MBDY_VECTORS };
+/* Order of the inputs over a communication step: they stay at u, go on the line from u to u_end, or on the parabola
+   through u, u_mid at the middle and u_end. */
+enum mbdy_order { MBDY_HELD = 0, MBDY_LINEAR = 1, MBDY_QUADRATIC = 2 };
+
+enum mbdy_vector { MBDY_S, MBDY_X, MBDY_U, MBDY_U_END, MBDY_P, MBDY_Y, MBDY_U_MID, MBDY_VECTORS };
 
 typedef struct mbdy_core mbdy_core;
 
@@ -48,14 +53,15 @@ MBDY_API int mbdy_start(mbdy_core *core);
 MBDY_API void mbdy_derivatives(mbdy_core *core, const double *x, const double *u, double *dx);
 MBDY_API void mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y);
 
-/* Locked joints that move stop at once, as by a latch. Then one communication step H in ceil(H/h - 1e-9) equal internal steps, inputs held at u or going linearly from u to
-   u_end (booleans hold the value in u_end); then y, with the inputs of the end. On a fault x is as before. */
-MBDY_API int mbdy_step(mbdy_core *core, double H, double h, int integrator, int linear);
+/* Locked joints that move stop at once, as by a latch. Then one communication step H in ceil(H/h - 1e-9) equal internal
+   steps, the inputs held, linear or quadratic (booleans hold the value in u_end, or u where all is held); then y, with
+   the inputs of the end, which u and u_mid then have too. On a fault x is as before. */
+MBDY_API int mbdy_step(mbdy_core *core, double H, double h, int integrator, int order);
 
-/* `rows` communication steps in a row, with rows + 1 rows of `inputs`, one for each instant (the plant's own u, held,
-   where null); after each step the outputs at places `pick`, with the inputs of that instant, are written to `out`.
-   Returns the status; *done says how many rows are whole. */
-MBDY_API int mbdy_run(mbdy_core *core, int rows, double H, double h, int integrator, int linear,
+/* `rows` communication steps in a row, inputs held or linear, with rows + 1 rows of `inputs`, one for each instant (the
+   plant's own u, held, where null); after each step the outputs at places `pick`, with the inputs of that instant, are
+   written to `out`. Returns the status; *done says how many rows are whole. */
+MBDY_API int mbdy_run(mbdy_core *core, int rows, double H, double h, int integrator, int order,
                       const double *inputs, const int *pick, int picked, double *out, int *done);
 
 #endif

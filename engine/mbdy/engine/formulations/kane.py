@@ -29,7 +29,7 @@ from mbdy.engine.formulations.values import (
     cross_matrix,
     joint_efforts,
     resultant,
-    rotation,
+    turn,
     wheel_torques,
 )
 from mbdy.engine.model import Model
@@ -181,17 +181,6 @@ class Assembly:
         masses = np.array([part.constants.mass for part in self.parts])
         accelerations = self.V @ u_rate + self.a_r
         return masses @ accelerations / masses.sum() + self.gravity
-
-
-def turn(part: Part) -> Array:
-    """Rotation of a joint: outboard components to those of the joint frame."""
-    motion = part.motion
-    if motion.joint.spherical:
-        return rotation(motion.turns)
-    turned = np.eye(3)
-    for axis, angle in zip(part.constants.rotations, motion.turns, strict=True):
-        turned = turned @ axis_rotation(axis, angle)
-    return turned
 
 
 def joint_partials(part: Part) -> tuple[Array, Array]:

@@ -6,16 +6,24 @@ Vectors are those of `mbdy.engine.ports`; everything here is found by the names 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.efforts import STOP_SOFTNESS
-from mbdy.engine.joint_values import JOINT_VALUES
+from mbdy.engine.joint_values import HARNESS, JOINT_VALUES
 from mbdy.engine.model import Body, Joint, Model
-from mbdy.engine.ports import UPPER, Ports, coordinate_names, ports, speed_names
-from mbdy.engine.topology import Tree, tree
+from mbdy.engine.ports import (
+    GRAVITATIONAL_PARAMETER,
+    ORBIT_POSITION,
+    UPPER,
+    Ports,
+    coordinate_names,
+    ports,
+    speed_names,
+)
+from mbdy.engine.topology import ROOT, Tree, tree
 
 Array = NDArray[np.float64]
 Derivatives = Callable[[Array, Array, Array], Array]
@@ -84,7 +92,8 @@ class Motion:
 class Given:
     """A body's inputs.
 
-    ``forces`` and ``torques`` (1 + nodes, 3) at its mass centre, then at its nodes, body axes; ``effort`` [N, N.m] of
+    ``forces`` and ``torques`` (1 + nodes, 3) at its mass centre, the gravity gradient's too, then at its nodes, body
+    axes; ``effort`` [N, N.m] of
     each degree of freedom; ``rest`` of each coordinate; ``held`` says which degrees of freedom are prescribed or
     locked and ``acceleration`` what they follow (zero where free or locked); ``motors`` [N.m] of its wheels.
     """
@@ -137,12 +146,16 @@ class Reader:
         if p.tobytes() != self._parameters:
             self._constants = [_constants(self.ports, p, body) for body in self.model.bodies]
             self._parameters = p.tobytes()
-        return [
+        parts = [
             Part(body, constants, Motion(body.joint, x[q], x[s], x[h]), self._given(u, body))
             for body, constants, q, s, h in zip(
                 self.model.bodies, self._constants, self._q, self._u, self._h, strict=True
             )
         ]
+        if not self.model.gravity_gradient:
+            return parts
+        position, mu = (self.ports.by_name[name].places for name in (ORBIT_POSITION, GRAVITATIONAL_PARAMETER))
+        return attracted(self.tree, parts, u[position], float(p[mu][0]))
 
     def gravity(self, u: Array) -> Array:
         """Uniform gravity (3) [m/s2], inertial axes."""
@@ -215,7 +228,7 @@ def _constants(table: Ports, p: Array, body: Body) -> Constants:
         frame=frame,
         translations=axes[: joint.n_translations],
         rotations=axes[joint.n_translations :],
-        efforts={law: read(f"{stem}.{law}") for law in JOINT_VALUES if f"{stem}.{law}" in table.by_name},
+        efforts={law: read(f"{stem}.{law}") for law in (*JOINT_VALUES, HARNESS) if f"{stem}.{law}" in table.by_name},
         spins=read(*(f"{name}.{wheel}.inertia" for wheel in body.wheels)),
         spin_axes=_units(read(*(f"{name}.{wheel}.axis" for wheel in body.wheels))),
         bearings=np.array([bearing(f"{name}.{wheel}") for wheel in body.wheels]).reshape(-1, 3),
@@ -233,7 +246,7 @@ def joint_efforts(part: Part) -> Array:
 
     Input, damper and smoothed Coulomb friction act on speeds; springs, cubic springs and stops on coordinates, which a
     spherical rotation has none of. A floating root has no effort. Stiffness and damper of a stop come up
-    with the depth beyond it.
+    with the depth beyond it. A cable harness is a table over the only coordinate.
     """
     motion, law = part.motion, part.constants.efforts
     speeds, zero = motion.u, np.zeros(1)
@@ -249,6 +262,8 @@ def joint_efforts(part: Part) -> Array:
             depth = np.maximum(beyond, 0.0)
             share = depth / (depth + STOP_SOFTNESS)
             effort[:n] += share * (inward * law["stop_stiffness"] * depth - law["stop_damping"] * speeds[:n])
+    if HARNESS in law:
+        effort[0] += np.interp(motion.q[0], law[HARNESS][::2], law[HARNESS][1::2])
     return effort
 
 
@@ -270,6 +285,46 @@ def resultant(part: Part) -> tuple[Array, Array]:
     forces, torques = part.given.forces, part.given.torques
     arms = part.constants.nodes - part.constants.com
     return forces.sum(axis=0), torques.sum(axis=0) + np.cross(arms, forces[1:]).sum(axis=0)
+
+
+def attracted(branches: Tree, parts: Sequence[Part], orbit_position: Array, mu: float) -> list[Part]:
+    """``parts`` of a system with one floating root, with the gravity gradient among what acts at their mass centres.
+
+    The one place for it: bodies at ``rho`` from the system's mass centre feel ``m mu/R^3 (3 e e.rho - rho)`` and
+    ``3 mu/R^3 e x J e`` (Hughes 1986, ch. 8), ``R e`` being the ``orbit_position`` of that mass centre.
+    """
+    n = len(parts)
+    C, origin, centre = np.zeros((n, 3, 3)), np.zeros((n, 3)), np.zeros((n, 3))
+    for b in branches.outward:
+        constants, motion, parent = parts[b].constants, parts[b].motion, branches.parent[b]
+        if parent == ROOT:
+            C[b] = turn(parts[b])
+        else:
+            frame = C[parent] @ constants.frame
+            origin[b] = origin[parent] + C[parent] @ constants.at + frame @ constants.translations.T @ motion.slides
+            C[b] = frame @ turn(parts[b])
+        centre[b] = origin[b] + C[b] @ constants.com
+    masses = np.array([part.constants.mass for part in parts])
+    distance = np.linalg.norm(orbit_position)
+    strength, direction, made = mu / distance**3, orbit_position / distance, []
+    for b, part in enumerate(parts):
+        e, arm = C[b].T @ direction, C[b].T @ (centre[b] - masses @ centre / masses.sum())
+        forces, torques = part.given.forces.copy(), part.given.torques.copy()
+        forces[0] += masses[b] * strength * (3.0 * e * (e @ arm) - arm)
+        torques[0] += 3.0 * strength * cross(e, part.constants.inertia @ e)
+        made.append(replace(part, given=replace(part.given, forces=forces, torques=torques)))
+    return made
+
+
+def turn(part: Part) -> Array:
+    """Rotation of a joint: outboard components to those of the joint frame."""
+    motion = part.motion
+    if motion.joint.spherical:
+        return rotation(motion.turns)
+    turned = np.eye(3)
+    for axis, angle in zip(part.constants.rotations, motion.turns, strict=True):
+        turned = turned @ axis_rotation(axis, angle)
+    return turned
 
 
 def cross_matrix(v: Array) -> Array:
