@@ -11,7 +11,8 @@ import pytest
 
 from mbdy.engine.equations import equations
 from mbdy.engine.model import Body, Joint, Model, Node, Wheel
-from mbdy.engine.ports import Ports, Variable, ports
+from mbdy.engine.ports import Ports, ports
+from mbdy.engine.variables import Variable
 from oracles.dense_kane import Kinematics, Solution, kinematics, outputs, quaternion_rotation, solve
 from oracles.random_models import XYZ, random_inputs, random_model, random_state, revalued
 

@@ -5,8 +5,9 @@ from mbdy.engine.equations import Equations, equations
 from mbdy.engine.faults import Fault, ModelError, ModelWarning
 from mbdy.engine.files import dumps, load, loads, save
 from mbdy.engine.model import Body, GravityGradient, Joint, Model, Node, Wheel
-from mbdy.engine.ports import Ports, Variable, ports
+from mbdy.engine.ports import Ports, ports
 from mbdy.engine.rules import keep_rules
+from mbdy.engine.variables import Variable
 from mbdy.engine.verification import Verification
 from mbdy.engine.verify import verify
 

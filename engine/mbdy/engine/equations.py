@@ -20,8 +20,9 @@ from mbdy.engine.constants import Structure, layout, parameter_names, prepare_bo
 from mbdy.engine.kernels import Kernels
 from mbdy.engine.model import Body, Model
 from mbdy.engine.order_n import BodyInputs, BodyMotion, BodyState, System
-from mbdy.engine.ports import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, Ports, ports, switched
+from mbdy.engine.ports import Ports, ports
 from mbdy.engine.topology import ROOT, tree
+from mbdy.engine.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, switched
 from mbdy.engine.view import View, reactions, wheel_momenta
 
 

@@ -15,7 +15,7 @@ from casadi import SX
 from mbdy.engine import efforts, spatial
 from mbdy.engine.constants import Structure, constant_fields
 from mbdy.engine.joints import motion
-from mbdy.engine.ports import switched
+from mbdy.engine.variables import switched
 
 
 @dataclass

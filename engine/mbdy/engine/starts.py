@@ -8,8 +8,9 @@ from typing import Any
 from mbdy.engine.faults import Findings, RefusalError, nearest, shown
 from mbdy.engine.frames import NEAR_UNIT, unit_quaternion
 from mbdy.engine.model import Body, Model
-from mbdy.engine.ports import Variable, ports
+from mbdy.engine.ports import ports
 from mbdy.engine.units import odd_angle, quantity
+from mbdy.engine.variables import Variable
 
 
 def starts_of(

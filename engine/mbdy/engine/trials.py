@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.model import Body, Model
-from mbdy.engine.ports import ORBIT_POSITION, Ports, Variable, ports
+from mbdy.engine.ports import Ports, ports
+from mbdy.engine.variables import ORBIT_POSITION, Variable
 
 Array = NDArray[np.float64]
 

@@ -16,8 +16,8 @@ from mbdy.engine import gravity_gradient, observe
 from mbdy.engine.constants import constant_fields
 from mbdy.engine.model import Model
 from mbdy.engine.order_n import BodyMotion, System, root_frame_speeds
-from mbdy.engine.ports import switched
 from mbdy.engine.topology import ROOT
+from mbdy.engine.variables import switched
 
 
 class View:

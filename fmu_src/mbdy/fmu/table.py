@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from mbdy.engine.ports import Causality, Ports, Variable
+from mbdy.engine.ports import Ports
+from mbdy.engine.variables import Causality, Variable
 
 VECTORS: Mapping[Causality, str] = {"input": "u", "parameter": "p", "output": "y"}
 

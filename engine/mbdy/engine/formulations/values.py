@@ -14,16 +14,9 @@ from numpy.typing import NDArray
 from mbdy.engine.efforts import STOP_SOFTNESS
 from mbdy.engine.joint_values import HARNESS, JOINT_VALUES
 from mbdy.engine.model import Body, Joint, Model
-from mbdy.engine.ports import (
-    GRAVITATIONAL_PARAMETER,
-    ORBIT_POSITION,
-    UPPER,
-    Ports,
-    coordinate_names,
-    ports,
-    speed_names,
-)
+from mbdy.engine.ports import Ports, coordinate_names, ports, speed_names
 from mbdy.engine.topology import ROOT, Tree, tree
+from mbdy.engine.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, UPPER
 
 Array = NDArray[np.float64]
 Derivatives = Callable[[Array, Array, Array], Array]
