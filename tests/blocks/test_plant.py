@@ -421,3 +421,27 @@ def test_a_fault_in_rows_is_told_of_its_time(plant):
     rows, fault = plant.run(10, 0.1, inputs=table, pick=[0])
     assert len(rows) == 5
     assert "between 0.5 s and 0.6 s" in str(fault)
+
+
+def test_impulses_belong_to_the_saved_instant():
+    hinge = Joint(to="inertial", kind="revolute", rotations=((0.0, 0.0, 1.0),))
+    arm = Body(name="arm", mass=1.0, inertia=diagonal(1.0, 1.0, 2.0), joint=replace(hinge, motion=("switchable",)))
+    fan = Body(name="fan", mass=1.0, inertia=diagonal(1e-3, 1e-3, 1e-3), joint=hinge)
+    model = Model(name="clutch", bodies=(arm, fan), initial={"arm.joint.rate": (0.5,)})
+    for virtual in (False, True):
+        plant = Plant(model, virtual=virtual)
+        before = plant.save()
+        plant["arm.joint.locked"] = 1
+        plant["fan.joint.torque"] = 1e308
+        with pytest.raises(StateError):
+            plant.step(0.01)
+        assert plant["arm.joint.impulse"] == 0.0
+        plant["fan.joint.torque"] = 0.0
+        assert plant.step(0.01)["arm.joint.impulse"] == pytest.approx(-1.0, abs=1e-14)
+        latched = plant.save()
+        assert copy.copy(plant)["arm.joint.impulse"] == pytest.approx(-1.0, abs=1e-14)
+        other = Plant(model, virtual=virtual)
+        other.restore(latched)
+        assert other["arm.joint.impulse"] == pytest.approx(-1.0, abs=1e-14)
+        plant.restore(before)
+        assert plant["arm.joint.impulse"] == 0.0

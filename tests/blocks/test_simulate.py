@@ -236,3 +236,21 @@ def test_very_short_runs_keep_their_rows():
         simulate(hinge(), until=1.0, every=1e-12)
     with pytest.raises(StepError, match="number of seconds"):
         simulate(hinge(), until="1 s")
+
+
+@pytest.mark.parametrize("every", [0.05, 0.07, 0.2])
+def test_the_impulse_of_a_latch_is_in_the_row_after_it(every):
+    """However rows and samples lie: the rows' impulses add up to the momentum that the latch took."""
+
+    def lock(t, y):
+        return {"arm.joint.locked": t >= 0.0995}
+
+    plant = Plant(hinge("switchable"))
+    plant["arm.joint.rate"] = 0.5
+    by_controller = simulate(plant, until=0.4, every=every, controller=lock)
+    plant.reset()
+    table = {"time": [0.0, 0.1], "arm.joint.locked": [0, 1]}
+    by_table = simulate(plant, until=0.4, every=every, inputs=table)
+    for run in (by_controller, by_table):
+        assert run["arm.joint.impulse"].sum() == pytest.approx(-INERTIA * 0.5, abs=1e-12)
+        assert run.time[np.flatnonzero(run["arm.joint.impulse"])[0]] == pytest.approx(math.ceil(0.1005 / every) * every)

@@ -249,3 +249,14 @@ def test_a_wheel_with_coulomb_friction_slows_at_a_constant_rate():
     assert loads(dumps(plant.model)) == plant.model
     with pytest.raises(ModelError, match=r"body\.bus\.wheel\.z\.friction.*>= 0 N\.m, got -1"):
         rotor("friction = -1")
+
+
+def test_a_stop_never_pulls():
+    """On the way out a strong damper would hold the body in the stop; the push ends at zero instead."""
+    laws = "stop_lower = -1\nstop_upper = 0.5\nstop_stiffness = 500\nstop_damping = 400"
+    for angle, rate in ((0.95, -2.8), (-1.45, 2.8)):
+        plant = Plant(hinge(laws, angle=angle, rate=rate))
+        assert plant.derivatives(0.0, plant.state)[1] == 0.0
+        assert plant.derivatives(0.0, [angle, -rate])[1] * rate > 0.0
+    with pytest.raises(VariableError, match=r"stop_damping.*>= 0"):
+        plant["arm.joint.stop_damping"] = -1.0

@@ -80,6 +80,9 @@ class Plant:
         self._s, self._x, self._u, self._u_mid, self._u_end, self._p, self._y = map(
             _array, (core.s, core.x, core.u, core.u_mid, core.u_end, core.p, core.y)
         )
+        self._kept = (
+            self._s, self._x, self._u, self._u_mid, self._u_end, self._p, _array(core.impulses),
+        )  # fmt: skip
         self._order = ORDERS[interpolation]
         self._integrator_code = INTEGRATORS[integrator]
         self._layout = OutputLayout(self.ports)
@@ -258,7 +261,7 @@ class Plant:
     def save(self) -> Snapshot:
         """Everything the plant is now, to come back to with `restore`."""
         self._refresh()
-        vectors = tuple(v.copy() for v in (self._s, self._x, self._u, self._u_mid, self._u_end, self._p))
+        vectors = tuple(v.copy() for v in self._kept)
         return Snapshot(self._time, self._lost, self._begun, self.interpolation, self._signature, vectors)
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -270,12 +273,11 @@ class Plant:
                 f"the snapshot is of a plant with {snapshot.interpolation} inputs, this has {self.interpolation} ones"
             )
         self._time, self._lost, self._begun = snapshot.time, snapshot.lost, snapshot.begun
-        s, x, u, u_mid, u_end, p = snapshot.vectors
-        self._s[:], self._u[:], self._u_mid[:], self._u_end[:], self._p[:] = s, u, u_mid, u_end, p
+        for vector, saved in zip(self._kept, snapshot.vectors, strict=True):
+            vector[:] = saved
         self._prepare()
         if self._watch is not None:
             self._watch.forget()
-        self._x[:] = x
         self._stale = False
 
     @property

@@ -116,23 +116,43 @@ def simulate(
 
 
 class _Recorder:
-    """Rows recorded so far, in one block made at the begin."""
+    """Rows recorded so far, in one block made at the begin.
+
+    An impulse belongs to one step: a row has the sum of those since the row before.
+    """
 
     def __init__(self, plant: Plant, picked: NDArray[np.intc], rows: int) -> None:
         self.plant, self.picked = plant, picked
         self.time = np.zeros(rows)
         self.values = np.zeros((rows, len(picked)))
         self.count = 0
+        span = plant.ports.span("impulses")
+        self._impulses = np.flatnonzero((picked >= span.start) & (picked < span.stop))
+        self._latched = np.zeros(self._impulses.size)
+
+    def stepped(self, values: Array) -> None:
+        """Take up the impulses of a step from its outputs (n_y)."""
+        if self._impulses.size:
+            self._latched += values[self.picked[self._impulses]]
 
     def add(self, time: float, values: Array) -> None:
+        """Record the outputs (n_y) of an instant."""
         self.time[self.count] = time
         self.values[self.count] = values[self.picked]
+        self.values[self.count, self._impulses] = self._latched
+        self._latched[:] = 0.0
         self.count += 1
 
-    def add_rows(self, times: Array, values: Array) -> None:
-        rows = slice(self.count, self.count + len(times))
-        self.time[rows], self.values[rows] = times, values
-        self.count += len(times)
+    def add_rows(self, times: Array, values: Array, recorded: NDArray[np.bool_]) -> None:
+        """Record those of many steps' picked outputs that are ``recorded``."""
+        kept = values[recorded]
+        if self._impulses.size:
+            sums = self._latched + np.cumsum(values[:, self._impulses], axis=0)
+            kept[:, self._impulses] = np.diff(sums[recorded], axis=0, prepend=0.0)
+            self._latched = sums[-1] - (sums[recorded][-1] if len(kept) else 0.0) if len(sums) else self._latched
+        rows = slice(self.count, self.count + len(kept))
+        self.time[rows], self.values[rows] = times[recorded], kept
+        self.count += len(kept)
 
     def run(self, *, complete: bool) -> Run:
         names = tuple(self.plant.output_names[i] for i in self.picked)
@@ -196,7 +216,7 @@ def _run_rows(plant: Plant, schedule: _Schedule, recorder: _Recorder, tell: Prog
         given = None if rows is None else rows[begin : end + 1]
         values, fault = plant.run(end - begin, times[-1] / steps, inputs=given, pick=recorder.picked)
         done = slice(begin + 1, begin + 1 + len(values))
-        recorder.add_rows(times[done][recorded[done]], values[recorded[done]])
+        recorder.add_rows(times[done], values, recorded[done])
         if fault:
             raise fault
         tell(end / steps)
@@ -225,6 +245,7 @@ def _run_steps(
             if prescribed is not None:
                 prescribed.aim(i)
             y = plant.step(time - times[i - 1])
+            recorder.stepped(y.values)
         if given is not None:
             plant.inputs.values[columns[~ahead]] = given[i, ~ahead]
         if prescribed is not None:

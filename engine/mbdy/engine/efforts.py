@@ -3,7 +3,7 @@
 - cubic spring ``-k3 d^3`` of the distance d from rest;
 - Coulomb friction, smoothed: ``-F tanh(rate / friction_rate)``, in bearings of wheels too;
 - stops: a penalty ``k e^2 / (e + w)`` of the depth e beyond a stop, smooth at its touch and of stiffness k soon after
-  (w is `STOP_SOFTNESS`), with a damper that grows with the same share ``e / (e + w)``;
+  (w is `STOP_SOFTNESS`), with a damper that grows with the same share ``e / (e + w)``; a stop never pulls;
 - a cable harness: a table over the only coordinate, linear between its points and constant beyond its ends.
 """
 
@@ -36,7 +36,8 @@ def effort(kind: Structure, k: dict[str, SX], q: SX, u: SX, given: SX, rest: SX)
         if "stops" in kind.laws:
             for depth, sign in _depths(k, q, i):
                 share = depth / (depth + STOP_SOFTNESS)
-                tau[i] += sign * k["stop_stiffness"][i] * depth * share - k["stop_damping"][i] * share * u[i]
+                pushed = k["stop_stiffness"][i] * depth - sign * k["stop_damping"][i] * u[i]
+                tau[i] += sign * share * ca.fmax(pushed, 0)
     return tau
 
 

@@ -21,6 +21,7 @@ class JointValue:
     speeds: bool = False
     law: str | None = None
     default: float | None = 0.0
+    minimum: float | None = None
 
 
 JOINT_VALUES: Mapping[str, JointValue] = {
@@ -28,14 +29,20 @@ JOINT_VALUES: Mapping[str, JointValue] = {
     "damping": JointValue("N.s/m", "N.m.s/rad", "Damping", speeds=True),
     "rest": JointValue("m", "rad", "Rest position"),
     "cubic_stiffness": JointValue("N/m3", "N.m/rad3", "Cubic stiffness", law="cubic", default=None),
-    "friction": JointValue("N", "N.m", "Coulomb friction", speeds=True, law="friction", default=None),
+    "friction": JointValue("N", "N.m", "Coulomb friction", speeds=True, law="friction", default=None, minimum=0.0),
     "friction_rate": JointValue(
-        "m/s", "rad/s", "Rate at which 76 % of the Coulomb friction acts", speeds=True, law="friction", default=1e-3
+        "m/s",
+        "rad/s",
+        "Rate at which 76 % of the Coulomb friction acts",
+        speeds=True,
+        law="friction",
+        default=1e-3,
+        minimum=0.0,
     ),
-    "stop_stiffness": JointValue("N/m", "N.m/rad", "Stiffness of the stops", law="stops", default=None),
+    "stop_stiffness": JointValue("N/m", "N.m/rad", "Stiffness of the stops", law="stops", default=None, minimum=0.0),
     "stop_lower": JointValue("m", "rad", "Lower stop", law="stops", default=None),
     "stop_upper": JointValue("m", "rad", "Upper stop", law="stops", default=None),
-    "stop_damping": JointValue("N.s/m", "N.m.s/rad", "Damping of the stops", law="stops"),
+    "stop_damping": JointValue("N.s/m", "N.m.s/rad", "Damping of the stops", law="stops", minimum=0.0),
 }
 
 HARNESS = "harness"

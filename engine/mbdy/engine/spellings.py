@@ -42,9 +42,6 @@ PARALLEL = 1e-9
 """Sine of the angle below which two axes count as parallel."""
 
 MOTIONS: tuple[str, ...] = get_args(Motion)
-BOUNDS = (("friction", (0.0).__le__, ">= 0"), ("friction_rate", (0.0).__lt__, "> 0"))
-"""Values that have bounds, whether a number keeps them, and in words."""
-
 _PLACE = {"at", "frame"}
 _EFFORT = {*JOINT_VALUES, "motion"}
 KEYS: Mapping[str, set[str]] = {
@@ -207,7 +204,7 @@ def _with_values(joint: Joint, table: JointTable, path: str, findings: Findings)
         given = getattr(table, name)
         if given is not None and name in takes:
             values[name] = _values(joint, name, given, f"{path}.{name}", findings)
-    for name in ("stiffness", "damping"):
+    for name in ("stiffness", "damping", "cubic_stiffness"):
         if any(value < 0 for value in values.get(name, ())):
             findings.warn(f"{path}.{name}", "is negative and feeds energy in", "make sure that it is meant")
     if table.motion is not None and joint.kind != "fixed":
@@ -229,10 +226,15 @@ def _lawful(values: dict[str, Any], path: str, findings: Findings) -> dict[str, 
             continue
         missing = [n for n in names if JOINT_VALUES[n].default is None and n not in values]
         for name in missing:
-            findings.refuse(f"{path}.{name}", f"is missing beside '{given[0]}'", f"give all of {', '.join(names)}")
+            needed = ", ".join(n for n in names if JOINT_VALUES[n].default is None)
+            findings.refuse(f"{path}.{name}", f"is missing beside '{given[0]}'", f"give all of {needed}")
         sound = not missing and all(values[name] for name in given)
-        for name, fits, wanted in BOUNDS if sound and law == "friction" else ():
-            for wrong in [value for value in values.get(name, ()) if not fits(value)][:1]:
+        for name in given if sound else ():
+            least = JOINT_VALUES[name].minimum
+            strict = name == "friction_rate"
+            low = [v for v in values[name] if least is not None and (v < least or (strict and v == least))]
+            for wrong in low[:1]:
+                wanted = f"{'>' if strict else '>='} {least:g}"
                 findings.refuse(f"{path}.{name}", f"must be {wanted}, got {wrong}", "give another value")
                 sound = False
         if (

@@ -184,7 +184,8 @@ def parameters(model: Model) -> Iterator[Variable]:
         for part, value in JOINT_VALUES.items():
             if part != "rest" and (value.law is None or value.law in joint.laws):
                 units = _per_dof(body, value.translation, value.rotation, coordinates=not value.speeds)
-                yield from made(f"{stem}.{part}", units, getattr(joint, part), f"{value.text} of the joint of {name}")
+                text = f"{value.text} of the joint of {name}"
+                yield from made(f"{stem}.{part}", units, getattr(joint, part), text, minimum=value.minimum)
         if joint.harness:
             units = _per_dof(body, "m", "rad", coordinates=True) + _per_dof(body, "N", "N.m", coordinates=True)
             labels = tuple(f"[{k + 1},{i}]" for k in range(len(joint.harness)) for i in (1, 2))
@@ -203,7 +204,7 @@ def parameters(model: Model) -> Iterator[Variable]:
         for wheel, rotor in body.wheels.items():
             for part, unit, what in bearing if rotor.bearing else ():
                 text = f"{what} of wheel {wheel} of {body.name}"
-                yield from made(f"{body.name}.{wheel}.{part}", (unit,), (getattr(rotor, part),), text)
+                yield from made(f"{body.name}.{wheel}.{part}", (unit,), (getattr(rotor, part),), text, minimum=0.0)
     for body in model.bodies:
         for node, point in body.nodes.items():
             text = f"Place of node {node} from the origin of {body.name}, body axes"

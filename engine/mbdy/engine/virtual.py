@@ -58,7 +58,7 @@ class VirtualCore:
         self._outputs = _Call(equations.outputs)
         self._latch = _Call(equations.latch) if equations.latch else None
         self._locks = equations.locks
-        self._impulses = np.zeros(len(self._locks))
+        self.impulses = np.zeros(len(self._locks))
 
     def prepare(self) -> int:
         k = np.zeros_like(self._k)
@@ -80,14 +80,14 @@ class VirtualCore:
         self._start(s, self._k, out=x)
         if (status := self._finite(x, BAD_START)) == OK:
             self.x[:] = x
-            self._impulses[:] = 0.0
+            self.impulses[:] = 0.0
         return status
 
     def outputs(self, x: int | None = None, u: int | None = None, y: int | None = None) -> None:
         own = _at(y, self.y)
         self._outputs(_at(x, self.x), _at(u, self.u), self._k, out=own)
         if x is None:
-            own[self._equations.ports.span("impulses")] = self._impulses
+            own[self._equations.ports.span("impulses")] = self.impulses
 
     def _of(self, derivatives: Derivatives) -> Callable[..., None]:
         """Other equations in the place of `_Call`: their numbers come from the parameters prepared last."""
@@ -114,6 +114,7 @@ class VirtualCore:
         if order == QUADRATIC and (status := self._finite(self.u_mid, BAD_INPUT)) != OK:
             return status
         self._x_old[:] = self.x
+        before = self.impulses.copy()
         self._stop_locked(self.u if order == HELD else self.u_end)
         n = max(1, math.ceil(H / h - 1e-9))
         advance = self._euler_cromer if integrator == INTEGRATORS["euler-cromer"] else self._runge_kutta
@@ -122,6 +123,7 @@ class VirtualCore:
             self._normalise(self.x)
         if (status := self._finite(self.x, FAILED)) != OK:
             self.x[:] = self._x_old
+            self.impulses[:] = before
             return status
         if order != HELD:
             self.u[:] = self.u_end
@@ -158,9 +160,9 @@ class VirtualCore:
 
     def _stop_locked(self, u: Vector) -> None:
         """Joints that are locked and still move stop at once; see latch() in core.c."""
-        self._impulses[:] = 0.0
+        self.impulses[:] = 0.0
         if self._latch and any(u[lock] and self.x[speed] for lock, speed in self._locks):
-            self._latch(self.x, u, self._k, out=(self._stage, self._impulses))
+            self._latch(self.x, u, self._k, out=(self._stage, self.impulses))
             self.x[:] = self._stage
 
     def _bad_input(self, u: Vector) -> int:

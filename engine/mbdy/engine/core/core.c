@@ -22,7 +22,7 @@ struct mbdy_core {
     double *vector[MBDY_VECTORS];
     double *k, *k_new;                  /* constants, in use and being made */
     double *x_old, *x_stage, *slope[4]; /* of the integrators */
-    double *impulses;                   /* of the latches in the last step */
+    double *latched_old;                /* impulses before the step */
     double *u_stage;
     const double **arg;
     double **res;
@@ -31,7 +31,7 @@ struct mbdy_core {
     int fault;
 };
 
-static const int sizes[MBDY_VECTORS] = {MBDY_NX, MBDY_NX, MBDY_NU, MBDY_NU, MBDY_NP, MBDY_NY, MBDY_NU};
+static const int sizes[MBDY_VECTORS] = {MBDY_NX, MBDY_NX, MBDY_NU, MBDY_NU, MBDY_NP, MBDY_NY, MBDY_NU, MBDY_NLOCKS};
 static const int quaternions[MBDY_NQUAT + 1] = MBDY_QUATERNIONS;
 
 int mbdy_abi(void) { return MBDY_ABI; }
@@ -91,7 +91,7 @@ mbdy_core *mbdy_new(void) {
     core->x_stage = at, at += MBDY_NX;
     for (int i = 0; i < 4; i++) core->slope[i] = at, at += MBDY_NX;
     core->u_stage = at, at += MBDY_NU;
-    core->impulses = at, at += MBDY_NLOCKS;
+    core->latched_old = at, at += MBDY_NLOCKS;
     core->w = at;
     return core;
 }
@@ -169,7 +169,7 @@ int mbdy_start(mbdy_core *core) {
     core->arg[1] = core->k;
     core->res[0] = x;
     mbdy_model_start(core->arg, core->res, core->iw, core->w, 0);
-    memset(core->impulses, 0, sizeof(double) * MBDY_NLOCKS);
+    memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * MBDY_NLOCKS);
     bad = not_finite(x, MBDY_NX);
     if (bad >= 0) memcpy(x, core->x_old, sizeof(double) * MBDY_NX);
     return faulty(core, bad, MBDY_BAD_START);
@@ -189,7 +189,7 @@ void mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y) 
     core->arg[2] = core->k;
     core->res[0] = y ? y : core->vector[MBDY_Y];
     mbdy_model_outputs(core->arg, core->res, core->iw, core->w, 0);
-    if (!x) memcpy((y ? y : core->vector[MBDY_Y]) + MBDY_IMPULSES, core->impulses, sizeof(double) * MBDY_NLOCKS);
+    if (!x) memcpy((y ? y : core->vector[MBDY_Y]) + MBDY_IMPULSES, core->vector[MBDY_LATCHED], sizeof(double) * MBDY_NLOCKS);
 }
 
 /* Inputs at a fraction of the communication step (switches are u_end's, unless all is held). The parabola is written
@@ -237,7 +237,7 @@ static void latch(mbdy_core *core, const double *u) {
     double *x = core->vector[MBDY_X];
     int moving = 0;
     for (int i = 0; i < MBDY_NLOCKS; i++) {
-        core->impulses[i] = 0.0;
+        core->vector[MBDY_LATCHED][i] = 0.0;
         moving |= u[locks[i]] != 0.0 && x[speeds[i]] != 0.0;
     }
     if (!moving) return;
@@ -245,7 +245,7 @@ static void latch(mbdy_core *core, const double *u) {
     core->arg[1] = u;
     core->arg[2] = core->k;
     core->res[0] = core->x_stage;
-    core->res[1] = core->impulses;
+    core->res[1] = core->vector[MBDY_LATCHED];
     mbdy_model_latch(core->arg, core->res, core->iw, core->w, 0);
     memcpy(x, core->x_stage, sizeof(double) * MBDY_NX);
 #else
@@ -263,6 +263,7 @@ static int advance(mbdy_core *core, double H, double h, int integrator, int orde
     if (bad < 0 && order == MBDY_QUADRATIC) bad = not_finite(core->vector[MBDY_U_MID], MBDY_NU);
     if (bad >= 0) return faulty(core, bad, MBDY_BAD_INPUT);
     memcpy(core->x_old, x, sizeof(double) * MBDY_NX);
+    memcpy(core->latched_old, core->vector[MBDY_LATCHED], sizeof(double) * MBDY_NLOCKS);
     latch(core, order == MBDY_HELD ? u : core->vector[MBDY_U_END]);
     const double n = fmax(1.0, ceil(H / h - 1e-9)), step = H / n;
     for (double i = 0.0; i < n; i += 1.0) {
@@ -275,6 +276,7 @@ static int advance(mbdy_core *core, double H, double h, int integrator, int orde
     bad = not_finite(x, MBDY_NX);
     if (bad >= 0) {
         memcpy(x, core->x_old, sizeof(double) * MBDY_NX);
+        memcpy(core->vector[MBDY_LATCHED], core->latched_old, sizeof(double) * MBDY_NLOCKS);
         return faulty(core, bad, MBDY_FAILED);
     }
     if (order != MBDY_HELD) memcpy(u, core->vector[MBDY_U_END], sizeof(double) * MBDY_NU);

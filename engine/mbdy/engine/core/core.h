@@ -13,7 +13,7 @@
 #define MBDY_API __attribute__((visibility("default")))
 #endif
 
-#define MBDY_ABI 2
+#define MBDY_ABI 3
 
 enum mbdy_status {
     MBDY_OK = 0,
@@ -33,7 +33,8 @@ enum mbdy_integrator { MBDY_RK4 = 0, MBDY_EULER = 1 };
    through u, u_mid at the middle and u_end. */
 enum mbdy_order { MBDY_HELD = 0, MBDY_LINEAR = 1, MBDY_QUADRATIC = 2 };
 
-enum mbdy_vector { MBDY_S, MBDY_X, MBDY_U, MBDY_U_END, MBDY_P, MBDY_Y, MBDY_U_MID, MBDY_VECTORS };
+/* The last one has the impulses of the latches of the last step. */
+enum mbdy_vector { MBDY_S, MBDY_X, MBDY_U, MBDY_U_END, MBDY_P, MBDY_Y, MBDY_U_MID, MBDY_LATCHED, MBDY_VECTORS };
 
 typedef struct mbdy_core mbdy_core;
 
@@ -55,7 +56,7 @@ MBDY_API void mbdy_outputs(mbdy_core *core, const double *x, const double *u, do
 
 /* Locked joints that move stop at once, as by a latch. Then one communication step H in ceil(H/h - 1e-9) equal internal
    steps, the inputs held, linear or quadratic (booleans hold the value in u_end, or u where all is held); then y, with
-   the inputs of the end, which u and u_mid then have too. On a fault x is as before. */
+   the inputs of the end, which u and u_mid then have too. On a fault x and impulses are as before. */
 MBDY_API int mbdy_step(mbdy_core *core, double H, double h, int integrator, int order);
 
 /* `rows` communication steps in a row, inputs held or linear, with rows + 1 rows of `inputs`, one for each instant (the

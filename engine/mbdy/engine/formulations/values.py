@@ -254,7 +254,8 @@ def joint_efforts(part: Part) -> Array:
         for beyond, inward in ((law["stop_lower"] - motion.q[:n], 1.0), (motion.q[:n] - law["stop_upper"], -1.0)):
             depth = np.maximum(beyond, 0.0)
             share = depth / (depth + STOP_SOFTNESS)
-            effort[:n] += share * (inward * law["stop_stiffness"] * depth - law["stop_damping"] * speeds[:n])
+            push = law["stop_stiffness"] * depth - inward * law["stop_damping"] * speeds[:n]
+            effort[:n] += inward * share * np.maximum(push, 0.0)
     if HARNESS in law:
         effort[0] += np.interp(motion.q[0], law[HARNESS][::2], law[HARNESS][1::2])
     return effort
