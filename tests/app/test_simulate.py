@@ -10,8 +10,8 @@ import pytest
 
 from mbdy.app.assignments import assignment
 from mbdy.app.common import RequestError
-from mbdy.app.simulate import usual_period
 from mbdy.blocks import Plant, simulate
+from mbdy.blocks.grids import usual_period
 
 BLOW_UP = "left.joint.stiffness=-1e5"
 """Grows by exp(100 t): out of the finite numbers within seconds."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
     from mbdy.blocks import InputTable, Plant, Run, SimulationError
     from mbdy.engine import Model
 
-RECORDS = 500
-"""About how many rows a run has where nobody says how often to record."""
 MOST_STEPS = 1e16
 """Internal steps of a run; years of work."""
 MOST_LINES = 24
@@ -109,12 +105,13 @@ def simulate(
     loaded = load_model(model)
     from mbdy.app.assignments import assigned
     from mbdy.blocks import Plant
+    from mbdy.blocks.grids import usual_period
 
-    end = seconds(until, "--until")
+    end, internal = seconds(until, "--until"), seconds(step, "--step")
     settings = Settings(
         until=end,
-        every=seconds(every, "--every") if every else usual_period(end),
-        step=seconds(step, "--step"),
+        every=seconds(every, "--every") if every else max(internal, usual_period(end)),
+        step=internal,
         integrator=integrator.value,
         inputs=inputs,
         linear=linear,
@@ -198,16 +195,6 @@ def _suited(path: Path, option: str) -> Path:
     if option == "--report" and suffix in TABLES:
         raise RequestError(f"--report {path}: a report is an HTML page; give --report run.html, or -o {quoted(path)}")
     return path
-
-
-def usual_period(until: float) -> float:
-    """A round period (1, 2 or 5 times a power of ten) that gives at least `RECORDS` rows to ``until`` [s]."""
-    finest = until / RECORDS
-    if finest < sys.float_info.min:
-        return until
-    decade = 10.0 ** math.floor(math.log10(finest))
-    factor = next(f for f in (5, 2, 1) if f * decade <= finest * (1 + 1e-9))
-    return float(f"{factor * decade:.6g}")
 
 
 def _table(plant: Plant, settings: Settings, values: Mapping[str, float]) -> InputTable | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from mbdy.blocks.errors import StepError
 Array = NDArray[np.float64]
 CLOSE = 1e-9
 """Instants nearer than this part of the shortest period are one."""
+RECORDS = 500
+"""About how many rows a run has where nobody says how often to record."""
 MOST = 10**8
 """Most instants of one grid; each has a row in memory."""
 
@@ -23,6 +26,16 @@ def positive(what: str, value: float) -> float:
     if not (math.isfinite(value) and value > 0):
         raise StepError(f"{what}: must be positive and finite, got {value} s")
     return float(value)
+
+
+def usual_period(until: float) -> float:
+    """A round period (1, 2 or 5 times a power of ten) that gives at least `RECORDS` rows to ``until`` [s]."""
+    finest = until / RECORDS
+    if finest < sys.float_info.min:
+        return until
+    decade = 10.0 ** math.floor(math.log10(finest))
+    factor = next(f for f in (5, 2, 1) if f * decade <= finest * (1 + 1e-9))
+    return float(f"{factor * decade:.6g}")
 
 
 def resolution(until: float, *periods: float) -> float:

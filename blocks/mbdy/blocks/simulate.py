@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.errors import StateError, StepError, VariableError
-from mbdy.blocks.grids import grid, marks, merged, positive, refined, resolution, uniform
+from mbdy.blocks.grids import grid, marks, merged, positive, refined, resolution, uniform, usual_period
 from mbdy.blocks.plant import Interpolation, Plant
 from mbdy.blocks.prescribed import Prescribed
 from mbdy.blocks.profiles import Profile
@@ -55,8 +55,9 @@ def simulate(
     formulation: str = ORDER_N,
     progress: bool | Progress = False,
 ) -> Run:
-    """Outputs from time 0 to ``until`` [s] inclusive, recorded ``every`` [s] (default: the internal step).
+    """Outputs from time 0 to ``until`` [s] inclusive, recorded ``every`` [s].
 
+    ``every``       a round period that gives 500 rows or more, but no less than the internal step, where left out.
     ``model``       a `Model`, a model file's path, or a `Plant` as it stands (its own step, integrator and formulation
                     then hold, its inputs and state are left at the end of the run).
     ``controller``  ``f(t, y) -> {name: value}``, called every ``sample`` [s] (default: the internal step); the inputs
@@ -82,7 +83,7 @@ def simulate(
     if controller is None and sample is not None:
         raise ValueError("sample is the period of a controller, and there is none")
     until = positive("until", until)
-    every = positive("every", plant.internal_step if every is None else every)
+    every = positive("every", max(plant.internal_step, usual_period(until)) if every is None else every)
     sample = positive("sample", plant.internal_step if sample is None else sample)
     close = resolution(until, every, sample)
     record = grid("every", every, until, close)
