@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from fmu.client import Direct, satellite
-from mbdy.engine import NoCompilerNote, loads, ports
+from mbdy.engine import ModelError, NoCompilerNote, loads, ports
 from mbdy.engine.compiled import compiler
 from mbdy.fmu import ExportError, export_fmu, front
 from mbdy.fmu.slave import core_name
@@ -91,6 +91,18 @@ def test_options_that_cannot_be(tmp_path, options, words):
     with pytest.raises(ExportError) as caught:
         export_fmu(satellite(), tmp_path / "s.fmu", **options)
     assert words in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_with_half_a_character(tmp_path):
+    with pytest.raises(ExportError, match="holds half a character at 4"):
+        export_fmu(satellite("sat\ud800"), tmp_path / "s.fmu")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_made_in_python_that_breaks_a_rule(tmp_path):
+    with pytest.raises(ModelError, match="mass"):
+        export_fmu(satellite(mass=-1.0), tmp_path / "s.fmu")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import ctypes
+import json
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
 
+from fmu.client import satellite
+from mbdy.engine import Model
+from mbdy.fmu import export_fmu
 from mbdy.fmu.front import front
 
-DISCARD, ERROR = 2, 3
+WARNING, DISCARD, ERROR = 1, 2, 3
 
 needs_front = pytest.mark.skipif(front() is None, reason="no C compiler, or another platform: pythonfmu answers OK")
 
@@ -124,6 +130,178 @@ def test_a_value_reference_that_does_not_exist(opened):
     assert "no value reference 100000" in client.last
     client["panel.joint.torque"] = 0.1  # a refusal is of one call
     client.step()
+
+
+@needs_front
+@pytest.mark.parametrize("place", [2**32 - 1, 2**32 - 20, 2**31])
+def test_value_references_that_pythonfmu_passes_as_negative(opened, place):
+    client = opened().initialize()
+    for call in (
+        lambda: client.fmu.getReal([place]), lambda: client.fmu.getBoolean([place]),
+        lambda: client.fmu.setReal([place], [1.0]), lambda: client.fmu.setBoolean([place], [True]),
+    ):  # fmt: skip
+        with refused():
+            call()
+        assert f"no value reference {place}: they end at" in client.last
+    client.step()
+
+
+@needs_front
+@pytest.mark.parametrize("name", ["panel.mass", "panel.joint.locked", "system.energy", None])
+def test_types_that_no_variable_has(opened, name):
+    client, clean = opened().initialize(), opened().initialize()
+    vr = [client.place.get(name, 100_000)]
+    for call, sort in (
+        (lambda: client.fmu.getInteger(vr), "Integer"), (lambda: client.fmu.setInteger(vr, [1]), "Integer"),
+        (lambda: client.fmu.getString(vr), "String"), (lambda: client.fmu.setString(vr, ["one"]), "String"),
+    ):  # fmt: skip
+        with refused():
+            call()
+        words = f"'{name}' is of type {'Boolean' if name == 'panel.joint.locked' else 'Real'}"
+        assert (f"{words}: it can be neither set nor read as {sort}" if name else "no value reference") in client.last
+    for one in (client, clean):
+        one.step()
+    np.testing.assert_array_equal(client.outputs(), clean.outputs())
+
+
+@needs_front
+@pytest.mark.parametrize("text", [b"\xff\xfe", None])
+def test_a_text_that_is_none(opened, text):
+    client = opened().initialize()
+    places, texts = (ctypes.c_uint * 2)(0, 1), (ctypes.c_char_p * 2)(text, text)
+    assert (
+        client.fmu.dll.fmi2SetString(ctypes.c_void_p(client.fmu.component), places, ctypes.c_size_t(2), texts) == ERROR
+    )
+    client.step()
+
+
+@needs_front
+def test_real_and_boolean_are_not_mixed(opened):
+    client = opened().initialize()
+    lock, mass = client.place["panel.joint.locked"], client.place["panel.mass"]
+    for call, words in (
+        (lambda: client.fmu.setReal([lock], [0.5]), "'panel.joint.locked' is of type Boolean"),
+        (lambda: client.fmu.getReal([mass, lock]), "'panel.joint.locked' is of type Boolean"),
+        (lambda: client.fmu.setBoolean([mass], [True]), "'panel.mass' is of type Real"),
+        (lambda: client.fmu.getBoolean([mass]), "'panel.mass' is of type Real"),
+    ):
+        with refused():
+            call()
+        assert words in client.last
+    assert (client["panel.mass"], client.fmu.getBoolean([lock])) == (12.0, [False])
+    client.step()
+
+
+def test_a_switch_between_its_values(opened):
+    client = opened().initialize()
+    saved = client.fmu.serializeFMUstate(client.fmu.getFMUstate())
+    state = json.loads(saved)
+    state["u"][client.place["panel.joint.locked"]] = 0.5
+    client.fmu.setFMUstate(client.fmu.deSerializeFMUstate(json.dumps(state).encode()))
+    assert "input 'panel.joint.locked' is 0.5: set 0 or 1" in discarded(client)
+    client["panel.joint.locked"] = True
+    client.step()
+
+
+def test_outputs_that_are_not_finite_keep_their_last_good_values(opened):
+    client = opened().initialize()
+    client.step()
+    before = client.outputs()
+    good = client["panel.joint.torque"]
+    for _ in range(2):
+        client["panel.joint.torque"] = 1e308
+        client["bus.torque[1]"] = -1e308
+        after = client.outputs()
+        assert np.isfinite(after).all()
+        assert (after == before).any()
+    assert [status for status, *_ in client.said] == [WARNING]
+    assert "keep their last good values" in client.last
+    client["panel.joint.torque"], client["bus.torque[1]"] = good, 0.0
+    np.testing.assert_array_equal(client.outputs(), before)
+    client.step()
+    assert len(client.said) == 1
+
+
+def test_a_step_before_initialization_is_over(opened):
+    client = opened()
+    assert "the FMU is instantiated: steps come after exitInitializationMode" in discarded(client)
+    client.fmu.setupExperiment(startTime=0.0)
+    client.fmu.enterInitializationMode()
+    assert "the FMU is in initialization mode" in discarded(client)
+    client["panel.joint.angle"] = 0.25
+    client.fmu.exitInitializationMode()
+    client.step()
+    assert client["panel.joint.angle"] == pytest.approx(0.25, abs=1e-3)
+    client.fmu.reset()
+    client.time = 0.0
+    assert "the FMU is instantiated" in discarded(client)
+    client.initialize().step()
+
+
+@needs_front
+def test_calls_out_of_order(opened):
+    client, clean = opened().initialize(), opened().initialize()
+    for one in (client, clean):
+        one.step()
+    for call, name in (
+        (lambda: client.fmu.setupExperiment(startTime=7.0, stopTime=8.0), "setupExperiment"),
+        (client.fmu.enterInitializationMode, "enterInitializationMode"),
+        (client.fmu.exitInitializationMode, "exitInitializationMode"),
+    ):
+        with refused():
+            call()
+        assert f"{name} changes nothing, the FMU is running" in client.last
+    for one in (client, clean):
+        one.step()
+    np.testing.assert_array_equal(client.outputs(), clean.outputs())
+    client.fmu.terminate()
+    with refused():
+        client.fmu.terminate()
+    assert "terminate changes nothing, the FMU is terminated" in client.last
+    assert "the FMU is terminated: reset it" in discarded(client)
+    np.testing.assert_array_equal(client.outputs(), clean.outputs())
+    client.fmu.reset()
+    client.initialize().step()
+
+
+@needs_front
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [
+        ((math.nan, None), "the start time is nan s"), ((math.inf, None), "the start time is inf s"),
+        ((1.0, 0.5), "the stop time is 0.5 s"), ((1.0, math.nan), "the stop time is nan s"),
+    ],
+)  # fmt: skip
+def test_times_of_an_experiment_that_cannot_be(opened, times, words):
+    client = opened()
+    with refused():
+        client.fmu.setupExperiment(startTime=times[0], stopTime=times[1])
+    assert words in client.last
+    client.initialize(start=3.0, stop=4.0).step()
+
+
+def with_laws() -> Model:
+    """The satellite with friction and stops at its panel."""
+    model = satellite("with laws")
+    bus, panel, boom = model.bodies
+    joint = replace(
+        panel.joint, friction=(0.1,), friction_rate=(0.01,),
+        stop_stiffness=(100.0,), stop_lower=(-1.0,), stop_upper=(1.0,), stop_damping=(1.0,),
+    )  # fmt: skip
+    return replace(model, bodies=(bus, replace(panel, joint=joint), boom))
+
+
+def test_parameters_of_laws_that_cannot_be(opened, tmp_path):
+    client = opened(export_fmu(with_laws(), tmp_path / "laws.fmu")).initialize()
+    for name, bad in (("panel.joint.friction_rate", 0.0), ("panel.joint.stop_lower", 2.0)):
+        good = client[name]
+        client[name] = bad
+        said = discarded(client)
+        assert "body" not in said
+        assert repr(name) in said
+        assert "a friction rate, stops or a harness out of order" in said
+        client[name] = good
+        client.step()
 
 
 @pytest.mark.parametrize("size", [0.0, -1e-3, math.nan, math.inf])

@@ -25,6 +25,7 @@ from mbdy.engine.core import binding
 from mbdy.engine.files import dumps
 from mbdy.engine.model import Model
 from mbdy.engine.ports import Ports
+from mbdy.engine.rules import keep_rules
 from mbdy.engine.units import quantity
 from mbdy.fmu import slave
 from mbdy.fmu.description import About, completed
@@ -70,10 +71,13 @@ def export_fmu(
     ``progress``    called with what begins and the fraction done.
 
     Without a C compiler the FMU is written all the same but needs mbdy where it runs; a `NoCompilerNote` warns.
-    Raises `ExportError` for what cannot be exported and OSError where the file cannot be written.
+    Raises `ExportError` for what cannot be exported, `mbdy.engine.ModelError` where a model made in Python breaks a
+    rule of model files, and OSError where the file cannot be written.
     """
     told: Progress = progress or (lambda stage, done: None)
     h = _checked(fmi, kind, step, integrator)
+    _check_name(model.name)
+    keep_rules(model)
     target = _target(path)
     told("compiling the equations", 0.0)
     made = _compiled(model)
@@ -132,6 +136,16 @@ def _checked(fmi: str, kind: str, step: float | str, integrator: str) -> float:
     if h <= 0.0:
         raise ExportError(f"step={step!r}: must be > 0 s")
     return h
+
+
+def _check_name(name: str) -> None:
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise ExportError(
+            f"the model's name {name!r} holds half a character at {error.start + 1} (a lone surrogate), which no file "
+            "can: give it another"
+        ) from None
 
 
 def _target(path: str | os.PathLike[str]) -> Path:

@@ -5,7 +5,8 @@
      files under what is left (a folder with {}, %, or letters beyond ASCII);
    - has messages logged (the slave's are warnings and errors alone) wherever the client gave a logger;
 
-   and for the functions that get and set values: where the slave refused one by mbdy_refuse, they answer so.
+   and for the functions that get and set values or lead through an instance's life: where the slave refused by
+   mbdy_refuse, they answer so.
 
    pythonfmu's library lies beside this one and is loaded from a copy that is gone at once: it never leaves a process,
    and would crash it when the client unpacks the FMU into the same folder again. All FMUs of ours in a process share
@@ -178,25 +179,32 @@ EXPORT void mbdy_refuse(Status status) { refusal = status; }
 PASS(String, fmi2GetTypesPlatform, (void), (), "default")
 PASS(String, fmi2GetVersion, (void), (), "2.0")
 PASS_STATUS(fmi2SetDebugLogging, (Component c, int on, size_t n, const String categories[]), (c, on, n, categories))
-PASS_STATUS(fmi2SetupExperiment, (Component c, int b, double tolerance, double start, int d, double stop),
-            (c, b, tolerance, start, d, stop))
-PASS_STATUS(fmi2EnterInitializationMode, (Component c), (c))
-PASS_STATUS(fmi2ExitInitializationMode, (Component c), (c))
-PASS_STATUS(fmi2Terminate, (Component c), (c))
 PASS_STATUS(fmi2Reset, (Component c), (c))
-#define PASS_VALUE(name, type)                                                                                 \
-    EXPORT Status name(Component c, const Reference vr[], size_t n, type value[]) {                            \
-        static Status (*behind)(Component, const Reference[], size_t, type[]);                                 \
+#define PASS_REFUSABLE(name, parameters, arguments)                                                            \
+    EXPORT Status name parameters {                                                                            \
+        static Status(*behind) parameters;                                                                     \
         if (!behind && library) *(void **)&behind = dlsym(library, #name);                                     \
         refusal = 0;                                                                                           \
-        Status answer = behind ? behind(c, vr, n, value) : 4;                                                  \
+        Status answer = behind ? behind arguments : 4;                                                         \
         return answer ? answer : refusal;                                                                      \
     }
+PASS_REFUSABLE(fmi2SetupExperiment, (Component c, int b, double tolerance, double start, int d, double stop),
+               (c, b, tolerance, start, d, stop))
+PASS_REFUSABLE(fmi2EnterInitializationMode, (Component c), (c))
+PASS_REFUSABLE(fmi2ExitInitializationMode, (Component c), (c))
+PASS_REFUSABLE(fmi2Terminate, (Component c), (c))
+#define PASS_VALUE(name, type) PASS_REFUSABLE(name, (Component c, const Reference vr[], size_t n, type value[]), \
+                                              (c, vr, n, value))
 #define PASS_VALUES(sort, type) PASS_VALUE(fmi2Get##sort, type) PASS_VALUE(fmi2Set##sort, const type)
 PASS_VALUES(Real, double)
 PASS_VALUES(Integer, int)
 PASS_VALUES(Boolean, int)
-PASS_VALUES(String, String)
+PASS_VALUE(fmi2GetString, String)
+/* No variable is a String: the slave refuses the first reference, whatever the text. pythonfmu would read it as UTF-8,
+   and what is none would be fmi2Fatal. */
+static const String no_text[] = {""};
+PASS_REFUSABLE(fmi2SetString, (Component c, const Reference vr[], size_t n, const String value[]),
+               (c, vr, n ? 1 : 0, n ? no_text : value))
 PASS_STATUS(fmi2GetFMUstate, (Component c, void **state), (c, state))
 PASS_STATUS(fmi2SetFMUstate, (Component c, void *state), (c, state))
 PASS_STATUS(fmi2FreeFMUstate, (Component c, void **state), (c, state))

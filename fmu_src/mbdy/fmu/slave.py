@@ -20,6 +20,7 @@ import math
 import os
 import platform
 import shutil
+import struct
 import sys
 import sysconfig
 import tempfile
@@ -31,6 +32,10 @@ from pythonfmu.enums import Fmi2Status
 from pythonfmu.fmi2slave import Fmi2Slave
 
 NO_SUCH_VARIABLE = math.nan
+INSTANTIATED, INITIALIZING, RUNNING, TERMINATED = "instantiated", "in initialization mode", "running", "terminated"
+PHASES = (INSTANTIATED, INITIALIZING, RUNNING, TERMINATED)
+TOP_BYTE = 7 if sys.byteorder == "little" else 0
+"""Of a double's eight: it is 7f or ff in every number that is not finite, and in no other below 1e303."""
 TIME_TOLERANCE = 1e-9
 """How far a caller's time may be off, of the time and of the step: sums of a million steps are this exact."""
 ULPS = 4.0
@@ -63,6 +68,8 @@ class Contents:
             vector: [row["start"] for row in some]
             for vector, some in (("u", rows["u"]), ("p", rows["p"]), ("s", states))
         }
+        self.booleans = frozenset(vr for vr, row in enumerate(scalars) if row["boolean"])
+        self.reals = frozenset(range(len(scalars))) - self.booleans
         self.limits = [
             (row["place"], row["minimum"], row["maximum"])
             for row in rows["p"]
@@ -184,11 +191,16 @@ class Slave(Fmi2Slave):
         self.integrator: int = self.binding.INTEGRATORS[self.contents.ports["integrator"]]
         self.time: float | None = None
         self.stop: float | None = None
+        self.phase = INSTANTIATED
         self.started = False
         self.refusal = ""
+        self.told = False
         self._stale_constants = self._stale_start = self._stale_outputs = True
         for vector, values in self.contents.values.items():
             _write(getattr(self.core, vector), values)
+        self._good = bytes(self._y)
+        with_impulses = ("impulses",) if hasattr(self.core, "impulses") else ()
+        self._vectors = ("s", "x", "u", "p", "y", *with_impulses)
 
     # Life cycle
 
@@ -196,23 +208,50 @@ class Slave(Fmi2Slave):
         self, start_time: float, stop_time: float | None = None, tolerance: float | None = None
     ) -> None:
         """Times of the run; the step is fixed, so a tolerance changes nothing."""
-        self.time, self.stop = start_time, stop_time
+        if self.phase != INSTANTIATED:
+            self._refuse_order("setupExperiment", "it comes before initialization mode")
+        elif not math.isfinite(start_time):
+            self._refuse(f"the start time is {start_time!r} s: it must be finite")
+        elif stop_time is not None and not stop_time >= start_time:
+            self._refuse(f"the stop time is {stop_time!r} s: it must not be before the start time {start_time!r} s")
+        else:
+            self.time, self.stop = float(start_time), None if stop_time is None else float(stop_time)
+
+    def enter_initialization_mode(self) -> None:
+        """Start values can be set before and after this."""
+        if self.phase == INSTANTIATED:
+            self.phase = INITIALIZING
+        else:
+            self._refuse_order("enterInitializationMode", "it comes once")
 
     def exit_initialization_mode(self) -> None:
         """From here on start values are settled; a fault in them is said now and again by every step."""
+        if self.phase != INITIALIZING:
+            self._refuse_order("exitInitializationMode", "it comes after enterInitializationMode")
+            return
+        self.phase = RUNNING
         if fault := self._start():
             self.log(fault, Fmi2Status.error)
 
+    def terminate(self) -> None:
+        """No step is made after this; values can be read."""
+        if self.phase == TERMINATED:
+            self._refuse_order("terminate", "it comes once")
+        self.phase = TERMINATED
+
+    def _refuse_order(self, call: str, rule: str) -> None:
+        self._refuse(f"{call} changes nothing, the FMU is {self.phase}: {rule}, reset the FMU for another run")
+
     def do_step(self, current_time: float, step_size: float) -> bool:
         """One communication step with inputs held; False (fmi2Discard) and a message leaves the state as it was."""
-        fault = self._wrong_time(current_time, step_size)
+        fault = self._wrong_phase() or self._wrong_time(current_time, step_size)
         if not fault and (self._stale_constants or not self.started or self.refusal):
             fault = self._start()
         if not fault:
             status = self.core.step(self._whole(current_time, step_size), self.h, self.integrator, 0)
             if status == self.binding.OK:
                 self.time = current_time + step_size
-                self._stale_outputs = False
+                self._keep_good()
                 return True
             fault = self._explained(status, step_size)
         self.log(f"step from {current_time!r} s discarded, the state is as it was: {fault}", Fmi2Status.discard)
@@ -221,32 +260,56 @@ class Slave(Fmi2Slave):
     # Values
 
     def get_real(self, vrs: Sequence[int]) -> list[float]:
+        if not self.contents.reals.issuperset(vrs):
+            self._refuse_reference(vrs, self.contents.reals, "Real")
+            return [NO_SUCH_VARIABLE] * len(vrs)
+        return self._values(vrs)
+
+    def get_boolean(self, vrs: Sequence[int]) -> list[bool]:
+        if not self.contents.booleans.issuperset(vrs):
+            self._refuse_reference(vrs, self.contents.booleans, "Boolean")
+            return [False] * len(vrs)
+        return [value == 1.0 for value in self._values(vrs)]
+
+    def get_integer(self, vrs: Sequence[int]) -> list[int]:
+        self._refuse_reference(vrs, frozenset(), "Integer")
+        return [0] * len(vrs)
+
+    def get_string(self, vrs: Sequence[int]) -> list[str]:
+        self._refuse_reference(vrs, frozenset(), "String")
+        return [""] * len(vrs)
+
+    def set_real(self, vrs: Sequence[int], values: Sequence[float]) -> None:
+        self._set_values(vrs, values, self.contents.reals, "Real")
+
+    def set_boolean(self, vrs: Sequence[int], values: Sequence[bool]) -> None:
+        self._set_values(vrs, [1.0 if value else 0.0 for value in values], self.contents.booleans, "Boolean")
+
+    def set_integer(self, vrs: Sequence[int], values: Sequence[int]) -> None:
+        self._refuse_reference(vrs, frozenset(), "Integer")
+
+    def set_string(self, vrs: Sequence[int], values: Sequence[str]) -> None:
+        self._refuse_reference(vrs, frozenset(), "String")
+
+    def _values(self, vrs: Sequence[int]) -> list[float]:
         if self._stale_outputs:
             self._refresh()
         y, at = self._y, self._outputs_at
-        try:
-            return [y[vr - at] if vr >= at else self._set_value(vr) for vr in vrs]
-        except IndexError:
-            self._refuse(f"no such value reference in {vrs}: they end at {at + len(y) - 1}")
-            return [NO_SUCH_VARIABLE] * len(vrs)
+        return [y[vr - at] if vr >= at else self._set_value(vr) for vr in vrs]
 
-    def get_boolean(self, vrs: Sequence[int]) -> list[bool]:
-        return [value == 1.0 for value in self.get_real(vrs)]
-
-    def set_real(self, vrs: Sequence[int], values: Sequence[float]) -> None:
+    def _set_values(self, vrs: Sequence[int], values: Sequence[float], known: frozenset[int], sort: str) -> None:
         inputs = self.contents.inputs
-        self._stale_outputs = True
         for vr, value in zip(vrs, values, strict=True):
-            if 0 <= vr < inputs:
+            if vr not in known:
+                self._refuse_reference((vr,), known, sort)
+            elif vr < inputs:
                 self._u[vr] = value
-            elif inputs <= vr < self._outputs_at:
+                self._stale_outputs = True
+            elif vr < self._outputs_at:
                 self._p[vr - inputs] = value
-                self._stale_constants = True
+                self._stale_constants = self._stale_outputs = True
             else:
                 self._set_start(vr, value)
-
-    def set_boolean(self, vrs: Sequence[int], values: Sequence[bool]) -> None:
-        self.set_real(vrs, [1.0 if value else 0.0 for value in values])
 
     def _set_value(self, vr: int) -> float:
         """An input or a parameter as it was set."""
@@ -255,9 +318,7 @@ class Slave(Fmi2Slave):
 
     def _set_start(self, vr: int, value: float) -> None:
         names = self.contents.names
-        if not 0 <= vr < len(names):
-            self._refuse(f"there is no value reference {vr}: they end at {len(names) - 1}")
-        elif vr not in self.contents.starts:
+        if vr not in self.contents.starts:
             self._refuse(f"'{names[vr]}' is an output and cannot be set to {value!r}")
         elif self.started:
             self._refuse(
@@ -266,7 +327,19 @@ class Slave(Fmi2Slave):
             )
         else:
             self.core.s[self.contents.starts[vr]] = value
-            self._stale_start = True
+            self._stale_start = self._stale_outputs = True
+
+    def _refuse_reference(self, vrs: Sequence[int], known: frozenset[int], sort: str) -> None:
+        """Refuses the first of ``vrs`` that is not ``known`` as a variable of the type ``sort``."""
+        names = self.contents.names
+        for vr in vrs:
+            if vr not in known:
+                if 0 <= vr < len(names):
+                    own = "Boolean" if vr in self.contents.booleans else "Real"
+                    self._refuse(f"'{names[vr]}' is of type {own}: it can be neither set nor read as {sort}")
+                else:  # pythonfmu passes references as signed numbers
+                    self._refuse(f"there is no value reference {vr & 0xFFFFFFFF}: they end at {len(names) - 1}")
+                return
 
     def _refuse(self, message: str) -> None:
         """Logs an error and has the call at hand answered so, which pythonfmu alone cannot."""
@@ -304,7 +377,28 @@ class Slave(Fmi2Slave):
         """Outputs of the current state and inputs; the last good ones where a value set forbids new ones."""
         if not self._settle() and all(map(math.isfinite, self._u)):
             self.core.outputs()
-            self._stale_outputs = False
+            self._keep_good()
+
+    def _keep_good(self) -> None:
+        """After outputs were evaluated: the last good number in the place of each that is not finite."""
+        self._stale_outputs = False
+        new = bytes(self._y)
+        tops = new[TOP_BYTE::8]
+        bad: list[int] = []
+        if b"\x7f" in tops or b"\xff" in tops:
+            bad = [place for place, value in enumerate(self._y) if not math.isfinite(value)]
+            for place in bad:
+                (self._y[place],) = struct.unpack_from("d", self._good, 8 * place)
+            new = bytes(self._y)
+        self._good = new
+        if bad and not self.told:
+            self.log(
+                f"no finite number follows for {len(bad)} outputs, the first is "
+                f"'{self.contents.names[self._outputs_at + bad[0]]}': they keep their last good values until one does; "
+                "look at inputs and parameters",
+                Fmi2Status.warning,
+            )
+        self.told = bool(bad)
 
     def _new_constants(self) -> str:
         p, names, first = self._p, self.contents.names, self.contents.inputs
@@ -321,12 +415,13 @@ class Slave(Fmi2Slave):
         binding, contents, place = self.binding, self.contents, self.core.fault
         if status == binding.BAD_INPUT:
             what = "another number" if math.isfinite(self._u[place]) else "a finite number"
+            what = "0 or 1" if place in contents.booleans else what
             return f"input '{contents.names[place]}' is {self._u[place]!r}: set {what}"
         if status == binding.BAD_PARAMETER and place < contents.parameters:
             name = contents.names[contents.inputs + place]
             return f"parameter '{name}' is {self._p[place]!r}: set a finite number"
         if status == binding.BAD_PARAMETER:
-            return f"no body can have such parameters: {self._changed_parameters()}"
+            return f"no system can have such parameters: {self._changed_parameters()}"
         if status == binding.BAD_START:
             return self._bad_start()
         if status == binding.FAILED:
@@ -343,8 +438,8 @@ class Slave(Fmi2Slave):
         ]
         said = ", ".join(changed[:6]) + (", ..." if len(changed) > 6 else "")
         return (
-            "a negative mass or principal moment (less the wheels' spin inertia), or an axis or quaternion of length "
-            f"zero? Changed from the file: {said or 'none'}"
+            "a mass or principal moment (less the wheels' spin inertia) below zero, an axis or quaternion of length "
+            f"zero, a friction rate, stops or a harness out of order? Changed from the file: {said or 'none'}"
         )
 
     def _bad_start(self) -> str:
@@ -358,6 +453,13 @@ class Slave(Fmi2Slave):
         return "no finite state follows from the start values and parameters: look at masses and inertias of zero"
 
     # Time
+
+    def _wrong_phase(self) -> str:
+        if self.phase == RUNNING:
+            return ""
+        if self.phase == TERMINATED:
+            return "the FMU is terminated: reset it for another run"
+        return f"the FMU is {self.phase}: steps come after exitInitializationMode"
 
     def _wrong_time(self, current_time: float, step_size: float) -> str:
         if not 0.0 < step_size < math.inf:
@@ -382,32 +484,70 @@ class Slave(Fmi2Slave):
     # State of the FMU: everything that the next step and the next reading depend on
 
     def _get_fmu_state(self) -> dict[str, Any]:
-        vectors = {vector: list(map(float, getattr(self.core, vector))) for vector in ("s", "x", "u", "p", "y")}
+        vectors = {vector: list(map(float, getattr(self.core, vector))) for vector in self._vectors}
         stale = [self._stale_constants, self._stale_start, self._stale_outputs]
         return {
-            "of": type(self).__module__, "time": self.time, "stop": self.stop, "started": self.started,
-            "stale": stale, **vectors,
+            "of": type(self).__module__, "time": self.time, "stop": self.stop, "phase": self.phase,
+            "started": self.started, "stale": stale, **vectors,
         }  # fmt: skip
 
     def _set_fmu_state(self, state: Mapping[str, Any]) -> None:
         mine = type(self).__module__
         if state.get("of") != mine:
-            self.refusal = (
-                f"a state of {state.get('of', 'something else')!r} was set, this is {mine!r}: set one of its own"
-            )
-            self.log(self.refusal, Fmi2Status.error)
+            found = repr(state.get("of", "something else"))[:99]
+            self._refuse_state(f"a state of {found} was set, this is {mine!r}")
             return
-        for vector in ("s", "x", "u", "p", "y"):
+        if damage := self._damage(state):
+            self._refuse_state(f"a damaged state was set ({damage})")
+            return
+        before = list(self._p)
+        _write(self._p, state["p"])
+        fault = self._new_constants()
+        if fault and not state["stale"][0]:  # a bad parameter that was set and never used stays stale
+            _write(self._p, before)
+            self._refuse_state(f"a damaged state was set ({fault})")
+            return
+        for vector in self._vectors:
             _write(getattr(self.core, vector), state[vector])
-        self.time, self.stop, self.started, self.refusal = state["time"], state["stop"], state["started"], ""
-        self.core.prepare()  # a bad parameter stays stale
+        self.time, self.stop, self.phase, self.started = (state[key] for key in ("time", "stop", "phase", "started"))
         self._stale_constants, self._stale_start, self._stale_outputs = state["stale"]
+        self._good, self.refusal, self.told = bytes(self._y), "", False
+
+    def _refuse_state(self, why: str) -> None:
+        """Steps are discarded until a good state is set; the core, time and phase stay as they were."""
+        self.refusal = f"{why}: set one of its own"
+        self.log(self.refusal, Fmi2Status.error)
+
+    def _damage(self, state: Mapping[str, Any]) -> str:
+        """What `_get_fmu_state` never gives, or nothing."""
+        keys = {"of", "time", "stop", "phase", "started", "stale", *self._vectors}
+        if state.keys() != keys:
+            return "entries " + ", ".join(sorted(map(ascii, state.keys() ^ keys))[:6])
+        for vector in self._vectors:
+            values, size = state[vector], len(getattr(self.core, vector))
+            if not isinstance(values, list) or len(values) != size or {*map(type, values)} - {float}:
+                return f"'{vector}' is not a list of {size} real numbers"
+            if vector in ("x", "y") and not all(map(math.isfinite, values)):  # others keep what was set
+                return f"'{vector}' is not finite"
+        time, stop, phase, started, stale = (state[key] for key in ("time", "stop", "phase", "started", "stale"))
+        if time is not None and not (type(time) is float and math.isfinite(time)):
+            return "'time' is no finite number"
+        if stop is not None and not (type(stop) is float and not math.isnan(stop)):
+            return "'stop' is no number"
+        if not isinstance(stale, list) or len(stale) != 3 or {*map(type, stale)} != {bool}:
+            return "'stale' is not a list of three truth values"
+        if phase not in PHASES or type(started) is not bool or (started and (phase in PHASES[:2] or stale[1])):
+            return "'phase', 'started' and 'stale' do not go together"
+        quaternions = self.contents.ports["quaternions"]
+        if not stale[1] and not all(any(state["x"][at : at + 4]) for at in quaternions):
+            return "a quaternion of zeros in 'x'"
+        return ""
 
     @staticmethod
     def _fmu_state_from_bytes(state: bytes) -> dict[str, Any]:
         try:
             found = json.loads(state)
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         return found if isinstance(found, dict) else {}
 
