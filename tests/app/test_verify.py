@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from mbdy.app.evidence import literal
 from mbdy.engine.formulations import FORMULATIONS, Formulation
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 HINGED = """
 mbdy = 1
 name = "two <hinged> bodies | free"
@@ -81,7 +83,8 @@ def test_the_evidence_page_says_what_was_verified(mbdy, pair):
     assert said.status == 0
     assert "wrote out" in said.out
     page = Path("out/evidence.md").read_text(encoding="utf-8")
-    assert page.startswith("# Verification of two <hinged> bodies | free\n")
+    assert page.startswith("# Verification of two \\<hinged\\> bodies | free\n")
+    assert "Not compared: start values, what a latch does and its impulses, outputs" in page
     assert "**Agreement.**" in page
     assert hashlib.sha256(pair.read_bytes()).hexdigest() in page
     for source in (made.source for made in FORMULATIONS.values()):
@@ -90,6 +93,37 @@ def test_the_evidence_page_says_what_was_verified(mbdy, pair):
     assert re.search(r"\| tolerance \| 1e-10", page)
     rows = [line for line in page.splitlines() if line.startswith("|")]
     assert all(len(re.split(r"(?<!\\)\|", row)) in (4, 6, 7) for row in rows)
+
+
+def test_the_evidence_page_takes_a_name_literally(mbdy, pair):
+    named = HINGED.replace("two <hinged> bodies | free", "a_b_c *d* `e` [f](g) # &amp; ~~h~~")
+    pair.write_text(named, encoding="utf-8")
+    assert mbdy("verify", pair, "--states", 1, "--report", "evidence.md").status == 0
+    page = Path("evidence.md").read_text(encoding="utf-8")
+    heading = r"# Verification of a\_b\_c \*d\* \`e\` \[f\](g) \# \&amp; \~\~h\~\~"
+    assert page.splitlines()[:2] == [heading, ""]
+    assert literal("a\n# b") == r"a \# b"
+
+
+def test_a_model_without_states_has_nothing_to_compare(mbdy, pair):
+    rock = 'mbdy = 1\nname = "rock"\n[body.rock]\nmass = 1\njoint = { to = "inertial", kind = "fixed" }\n'
+    pair.write_text(rock, encoding="utf-8")
+    said = mbdy("verify", pair, "--report", "evidence.md")
+    assert said.status == 0, said.err
+    assert "no states to compare" in said.out
+    assert "**Nothing compared.** no states to compare" in Path("evidence.md").read_text(encoding="utf-8")
+    told = mbdy("verify", pair, "--json")
+    assert told.status == 0
+    assert told.json["ok"] is True
+    assert told.json["state_variables"] == 0
+    assert all(item["found"] is None for item in (*told.json["comparisons"], *told.json["residuals"]))
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*/*.toml")), ids=lambda path: path.stem)
+def test_every_example_agrees(mbdy, path):
+    said = mbdy("verify", path, "--json")
+    assert said.status == 0, said.err
+    assert said.json["agrees"] is True
 
 
 def test_the_evidence_page_as_html(mbdy, pair):

@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -262,6 +263,103 @@ def test_an_error_in_a_formulation_is_found(monkeypatch):
     assert comparison.variable == "link2.joint.rate"
     assert comparison.disagreement == pytest.approx(1e-9, rel=0.01)
     assert "beyond the tolerance of 1e-10: false" in str(found)
+
+
+def lawful() -> Model:
+    """A bus with a rubbing wheel; on it a body on a slide with every law, one with a harness, one on a crossed hinge.
+
+    The slide is so stiff that forces of its springs are some 1e9 times those of everything else.
+    """
+    rubbing = Wheel(axis=(1.0, 2.0, 0.0), inertia=0.05, damping=0.01, friction=0.2, friction_rate=0.05)
+    slide = Joint(
+        to="bus",
+        kind="prismatic",
+        translations=(XYZ[0],),
+        at=(0.1, 0.5, 0.0),
+        stiffness=(1e6,),
+        damping=(0.1,),
+        cubic_stiffness=(1e9,),
+        friction=(0.3,),
+        friction_rate=(1e-3,),
+        stop_stiffness=(50.0,),
+        stop_lower=(-9.0,),
+        stop_upper=(8.0,),
+        stop_damping=(0.6,),
+    )
+    hinge = Joint(to="bus", kind="revolute", rotations=(XYZ[2],), harness=((-0.2, 0.3), (0.1, 0.0), (0.3, -0.4)))
+    crossed = Joint(to="bus", kind="universal", rotations=(XYZ[0], XYZ[1]), at=(0.0, 0.0, 0.4))
+    return Model(
+        name="lawful",
+        bodies=(
+            Body(name="bus", mass=50.0, inertia=diagonal(20.0, 24.0, 30.0), joint=floating(), wheels={"x": rubbing}),
+            Body(name="slider", mass=3.0, inertia=diagonal(0.1, 0.2, 0.15), joint=slide),
+            Body(name="panel", mass=4.0, com=(0.1, -0.4, 0.0), inertia=diagonal(0.3, 0.1, 0.35), joint=hinge),
+            Body(name="mast", mass=2.0, com=(0.0, 0.1, 0.3), inertia=diagonal(0.2, 0.25, 0.1), joint=crossed),
+        ),
+    )
+
+
+@pytest.fixture
+def recompiled():
+    """Equations are compiled anew, in a test and after it."""
+    compiled = importlib.import_module("mbdy.engine.equations")._of_structure
+    compiled.cache_clear()
+    yield
+    compiled.cache_clear()
+
+
+def enlarged(name: str, factor: float):
+    """Makes efforts of joints as if a constant were ``factor`` times as large."""
+    return lambda true: lambda kind, k, *args: true(kind, {**k, name: factor * k[name]} if name in k else k, *args)
+
+
+def sticky(true):
+    """Torques on wheels as if ``friction_rate`` of their bearings were three times as large."""
+
+    def wheel_torques(kind, k, *args):
+        scales = ca.repmat(ca.DM([1, 1, 3]), sum(kind.bearings), 1)
+        return true(kind, {**k, "bearings": k["bearings"] * scales}, *args)
+
+    return wheel_torques
+
+
+def reversed_bias(true):
+    def motion(*args):
+        found = true(*args)
+        return replace(found, bias=-found.bias)
+
+    return motion
+
+
+def reversed_sign(true):
+    return lambda *args: -true(*args)
+
+
+STRENGTHS = ("friction", "damping", "stiffness", "cubic_stiffness", "stop_stiffness", "stop_damping", "harness")
+MUTATIONS = {
+    **{name: ("efforts", "effort", enlarged(name, 1 + 1e-6)) for name in (*STRENGTHS, "stop_lower", "stop_upper")},
+    "friction_rate": ("efforts", "effort", enlarged("friction_rate", 3.0)),
+    "softness of stops": ("efforts", "STOP_SOFTNESS", lambda true: 1.001 * true),
+    "friction_rate of wheels": ("efforts", "wheel_torques", sticky),
+    "bias of joints": ("kernels", "motion", reversed_bias),
+    "gyroscopic forces": ("spatial", "cross_force", reversed_sign),
+    "Coriolis accelerations": ("spatial", "cross_motion", reversed_sign),
+}
+
+
+@pytest.mark.usefixtures("recompiled")
+@pytest.mark.parametrize("what", MUTATIONS)
+def test_an_error_in_the_engine_is_found(monkeypatch, what):
+    module, name, bent = MUTATIONS[what]
+    home = importlib.import_module(f"mbdy.engine.{module}")
+    monkeypatch.setattr(home, name, bent(getattr(home, name)))
+    found = verify(lawful(), states=12)
+    assert {item.name for item in found.comparisons if not item.agrees} == covered(found) == {"kane", "huston"}
+
+
+def test_a_lawful_model_agrees():
+    found = verify(lawful())
+    assert found.agrees, str(found)
 
 
 @pytest.mark.parametrize("law", BALANCES, ids=lambda law: law.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
@@ -13,6 +14,7 @@ from typing import Any
 
 from mbdy.app.common import version
 from mbdy.engine import Verification
+from mbdy.engine.verification import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,9 @@ def evidence(found: Verification, made: Origin) -> str:
     """The page as Markdown."""
     return "\n".join(
         [
-            f"# Verification of {found.model}",
+            f"# Verification of {literal(found.model)}",
             "",
-            f"**{'Agreement' if found.agrees else 'DISAGREEMENT'}.** {found.verdict}.",
+            f"**{_outcome(found)}.** {found.verdict}.",
             "",
             "## What was verified",
             "",
@@ -79,8 +81,9 @@ def evidence(found: Verification, made: Origin) -> str:
             "## Formulations against Order-N",
             "",
             "Largest difference of a derivative of a state from Order-N's, relative to that derivative's largest value",
-            "of all states. Each formulation is written from its own source and shares only the model, its tree and",
-            "the reading of its numbers with the others.",
+            "of all states with the same laws of effort. All laws of the file are at work where none is named; every",
+            "state is compared again without any, and with each one alone. Each formulation is written from its own",
+            "source and shares only the model, its tree and the reading of its numbers with the others.",
             "",
             *_table(("formulation", "source", "disagreement", "where", "agrees"), _formulations(found)),
             *_outside(found),
@@ -93,13 +96,27 @@ def evidence(found: Verification, made: Origin) -> str:
             "",
             *_table(("law", "residual", "where", "holds"), _laws(found)),
             "",
+            "## Coverage",
+            "",
+            "Compared: the derivatives of all states (accelerations, rates of coordinates and quaternions, torques on",
+            "wheels) at the states above; work and energy; linear and angular momentum.",
+            "",
+            "Not compared: start values, what a latch does and its impulses, outputs such as loads, reactions and",
+            "energy, and integration over time. The tests of mbdy itself cover those; this page says nothing of them.",
+            "",
         ]
     )
 
 
+def _outcome(found: Verification) -> str:
+    if not found.state_variables:
+        return "Nothing compared"
+    return "Agreement" if found.agrees else "DISAGREEMENT"
+
+
 def _subject(found: Verification, made: Origin) -> list[tuple[str, ...]]:
     rows = [
-        ("model file", made.name),
+        ("model file", literal(made.name)),
         ("SHA-256 of the file", made.sha256),
         ("bodies", str(found.bodies)),
         ("degrees of freedom", str(found.degrees_of_freedom)),
@@ -124,7 +141,7 @@ def _formulations(found: Verification) -> list[tuple[str, ...]]:
         if item.found is None:
             rows.append((label, item.source, "not covered" if item.uncovered else "not compared", "", ""))
             continue
-        where = f"derivative of `{item.variable}`, state {item.found.state}" if item.variable else ""
+        where = f"derivative of `{item.variable}`, {_where(item.found)}" if item.variable else ""
         rows.append((label, item.source, f"{item.found.figure:.2e}", where, _yes(item.agrees)))
     return rows
 
@@ -148,8 +165,20 @@ def _laws(found: Verification) -> list[tuple[str, ...]]:
         if item.found is None:
             rows.append((item.title, "no statement" if item.inapplicable else "not compared", item.inapplicable, ""))
         else:
-            rows.append((item.title, f"{item.found.figure:.2e}", f"state {item.found.state}", _yes(item.agrees)))
+            rows.append((item.title, f"{item.found.figure:.2e}", _where(item.found), _yes(item.agrees)))
     return rows
+
+
+def _where(found: Finding) -> str:
+    return ", ".join(filter(None, (f"state {found.state}", found.laws)))
+
+
+def literal(text: str) -> str:
+    """``text`` on one line of Markdown in which no character marks anything up.
+
+    A vertical bar stays as it is: it has a meaning in tables only, which escape it themselves.
+    """
+    return re.sub(r"([\\`*_\[\]<>&#~$!])", r"\\\1", " ".join(text.split()))
 
 
 def _yes(agrees: bool) -> str:

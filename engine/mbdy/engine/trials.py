@@ -1,19 +1,25 @@
 """Random states and inputs of a size that suits a model, for tests of its equations.
 
 Rates are of order one, angles and attitudes anything; lengths, forces and torques are of the size that the model's own
-dimensions and inertias ask for, so that no part of the equations hides behind another.
+dimensions and inertias ask for, so that no part of the equations hides behind another. Where a joint or a bearing has
+friction, every other rate is of the size of its ``friction_rate``; where a coordinate has stops or a cable harness,
+every other value lies just within or beyond a stop, or in a piece of the table, each in its turn. `variants` are the
+parameters without laws of effort, and with one law alone, so that a stiff one hides nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.model import Body, Model
-from mbdy.engine.ports import Ports, ports
+from mbdy.engine.efforts import STOP_SOFTNESS
+from mbdy.engine.joint_values import HARNESS
+from mbdy.engine.model import Body, Joint, Model
+from mbdy.engine.ports import Ports, coordinate_names, ports, speed_names
 from mbdy.engine.variables import ORBIT_POSITION, Variable
 
 Array = NDArray[np.float64]
@@ -26,6 +32,50 @@ WHEEL_SPEED = 100.0
 """[rad/s] Largest speed of a wheel, and ten times its largest acceleration."""
 REST = 0.5
 """[rad] Largest change of a spring's commanded angle."""
+NEAR, DEEP = 5 * STOP_SOFTNESS, 20 * STOP_SOFTNESS
+"""[m, rad] Largest distance within a stop, and beyond it, of what is drawn about it."""
+SLOW = 2.0
+"""Largest part of its ``friction_rate`` of a rate that is drawn about it."""
+SLOWEST = 1e-3
+"""[rad/s] Least rate that a wheel's speed is drawn about; the speed is a difference, and below this lies rounding."""
+LAWS: Mapping[str, tuple[str, ...]] = {
+    "springs": ("stiffness",),
+    "dampers": ("damping",),
+    "cubic springs": ("cubic_stiffness",),
+    "friction": ("friction",),
+    "stops": ("stop_stiffness", "stop_damping"),
+    "harnesses": (HARNESS,),
+}
+"""Laws of effort of joints and bearings, with the parameters that are zero where a law is left out."""
+
+
+def variants(table: Ports, p: Array) -> Iterator[tuple[str, Array]]:
+    """Parameters to compare with, and what they are in words: ``p`` itself (no words), all laws left out, one alone.
+
+    Only laws that the model has count; without any there is ``p`` alone, with a single one there is nothing alone.
+    """
+    yield "", p
+    places = {law: [at for v in table.parameters for at in _strengths(v, names)] for law, names in LAWS.items()}
+    own = {law: at for law, at in places.items() if np.any(p[at])}
+    if not own:
+        return
+    without = p.copy()
+    for at in own.values():
+        without[at] = 0.0
+    yield "without laws of effort", without
+    for law, at in own.items() if len(own) > 1 else ():
+        alone = without.copy()
+        alone[at] = p[at]
+        yield f"{law} alone", alone
+
+
+def _strengths(parameter: Variable, names: tuple[str, ...]) -> range:
+    """Places in ``p`` of what a parameter adds to an effort, if its name ends in one of ``names``."""
+    last = parameter.name.rpartition(".")[2]
+    if last not in names:
+        return range(0)
+    begin, end = parameter.offset, parameter.offset + parameter.size
+    return range(begin + 1, end, 2) if last == HARNESS else range(begin, end)
 
 
 @dataclass(frozen=True)
@@ -63,6 +113,19 @@ class Trials:
         self.model, self.rng = model, rng
         self.ports: Ports = ports(model)
         self.sizes = sizes(model)
+        states = {v.name: v.state for v in self.ports.outputs if v.state is not None}
+        jointed = [body for body in model.bodies if not body.joint.floating]
+        self._spans = [
+            _Span(states[name] + element, found)
+            for body in jointed
+            for (name, element), found in zip(_scalars(coordinate_names(body)), _spans(body.joint), strict=False)
+            if found
+        ]
+        self._friction = [
+            (states[name] + element, rate)
+            for body in jointed
+            for (name, element), rate in zip(_scalars(speed_names(body)), body.joint.friction_rate, strict=False)
+        ]
 
     def draw(self) -> tuple[Array, Array]:
         """States and inputs."""
@@ -74,7 +137,33 @@ class Trials:
         for variable in self.ports.outputs:
             if variable.state is not None:
                 x[variable.state : variable.state + variable.size] = self._state(variable)
+        for at, rate in self._friction:
+            if self._about():
+                x[at] = self.rng.uniform(-SLOW, SLOW) * rate
+        for span in self._spans:
+            if self._about():
+                x[span.at] = self.rng.uniform(*span.turn())
         return x
+
+    def rubbing(self, x: Array, omega: Callable[[Body], Array]) -> Array:
+        """``x`` with about every other wheel that has friction as slow in its bearing as friction asks for.
+
+        ``omega(body)`` is a body's angular velocity, its axes, at ``x``; it does not depend on wheels.
+        """
+        slowed = x.copy()
+        for body in self.model.bodies:
+            for name, wheel in body.wheels.items():
+                if wheel.friction and self._about():
+                    speed = self.rng.uniform(-SLOW, SLOW) * max(wheel.friction_rate, SLOWEST)
+                    along = float(np.dot(wheel.axis, omega(body)) / np.linalg.norm(wheel.axis))
+                    at = self.ports.by_name[f"{body.name}.{name}.momentum"].state
+                    assert at is not None
+                    slowed[at] = wheel.inertia * (speed + along)
+        return slowed
+
+    def _about(self) -> bool:
+        """Whether to draw where a law changes."""
+        return bool(self.rng.random() < 0.5)
 
     def inputs(self) -> Array:
         """Inputs u (n_u): switches either way, forces and torques that move their bodies."""
@@ -130,6 +219,38 @@ class Trials:
 
     def _turn_or_slide(self, unit: str, turn: float) -> float:
         return turn if unit.startswith("rad") else turn * self.sizes.length
+
+
+@dataclass
+class _Span:
+    """A coordinate's place in ``x``, and the spans that it is drawn from, each in its turn."""
+
+    at: int
+    spans: list[tuple[float, float]]
+    turns: int = field(default=0)
+
+    def turn(self) -> tuple[float, float]:
+        self.turns += 1
+        return self.spans[(self.turns - 1) % len(self.spans)]
+
+
+def _scalars(named: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
+    """The elements of variables with their sizes."""
+    return [(name, element) for name, size in named for element in range(size)]
+
+
+def _spans(joint: Joint) -> list[list[tuple[float, float]]]:
+    """For each coordinate, where its stops and its cable harness act and change."""
+    found: list[list[tuple[float, float]]] = [[] for _ in range(joint.n_coordinates)]
+    for spans, lower, upper in zip(found, joint.stop_lower, joint.stop_upper, strict=False):
+        inside = min(NEAR, upper - lower)
+        spans += [(lower - DEEP, lower), (upper, upper + DEEP), (lower, lower + inside), (upper - inside, upper)]
+    if joint.harness:
+        points = [point for point, _ in joint.harness]
+        found[0] += pairwise(points)
+        beyond = (points[-1] - points[0]) / (len(points) - 1)
+        found[0] += [(points[0] - beyond, points[0]), (points[-1], points[-1] + beyond)]
+    return found
 
 
 def conditioned(draw: Callable[[], tuple[Array, Array]], condition: Callable[[Array, Array], float], *, limit: float,

@@ -11,17 +11,21 @@ MOST_SENTENCES = 2
 
 @dataclass(frozen=True)
 class Finding:
-    """The largest ``figure`` of several states, beside the ``tolerance`` of its ``state`` (0 is the file's start)."""
+    """The largest ``figure`` of several states, beside the ``tolerance`` of its ``state`` (0 is the file's start).
+
+    ``laws`` says which laws of effort were at work where not all of the file were.
+    """
 
     figure: float
     state: int
     tolerance: float
     agrees: bool
+    laws: str = ""
 
     @property
     def where(self) -> str:
         """The state in words."""
-        return named(self.state)
+        return ", ".join(filter(None, (named(self.state), self.laws)))
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Comparison:
 
     ``uncovered`` names what of the model lies outside its domain; it was not run then, and ``found`` is None. Otherwise
     ``found`` has the largest disagreement of a derivative of a state, relative to that derivative's largest value of
-    all states, and ``variable`` names the state. ``seconds`` of one evaluation.
+    all states with the same laws of effort, and ``variable`` names the state. ``seconds`` of one evaluation.
     """
 
     name: str
@@ -84,12 +88,13 @@ class Verification:
 
     ``tolerance`` holds up to the condition number ``condition`` of the scaled coefficient matrix and grows with it
     beyond; ``worst_condition`` is the largest of the states compared, ``singular`` has those left out, where there is
-    no solution.
+    no solution. A model without ``state_variables`` has nothing to compare.
     """
 
     model: str
     bodies: int
     degrees_of_freedom: int
+    state_variables: int
     states: int
     seed: int
     tolerance: float
@@ -102,11 +107,16 @@ class Verification:
     @property
     def compared(self) -> int:
         """States at which something was compared, the start included."""
-        return self.states + 1 - len(self.singular)
+        return self.states + 1 - len(self.singular) if self.state_variables else 0
 
     @property
     def agrees(self) -> bool:
-        """Whether every formulation that covers the model agrees and every law holds, at one state at least."""
+        """Whether every formulation that covers the model agrees and every law holds, at one state at least.
+
+        Also true of a model without states, which has nothing that could be wrong.
+        """
+        if not self.state_variables:
+            return True
         return self.compared > 0 and all(item.agrees for item in (*self.comparisons, *self.residuals))
 
     @property
@@ -118,6 +128,8 @@ class Verification:
     @property
     def verdict(self) -> str:
         """The outcome in one sentence."""
+        if not self.state_variables:
+            return "no states to compare: the model has no degrees of freedom and no wheels"
         if not self.compared:
             return "nothing was compared: the equations are singular to rounding at every state"
         run = sum(item.covered for item in self.comparisons)

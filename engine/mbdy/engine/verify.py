@@ -1,6 +1,7 @@
 """`verify`: the Order-N equations that mbdy runs against independent formulations, and against laws of mechanics.
 
-At the start of a model's file and at random states, with random inputs, each formulation gives the states' derivatives.
+At the start of a model's file and at random states, with random inputs, each formulation gives the states' derivatives:
+with the file's parameters, without its laws of effort, and with each law alone, so that no law hides what is smaller.
 The work-energy residual is Huston and Liu's testing function (Eq. 55); momenta are differentiated exactly, along the
 derivatives found, and compared with the external forces and torques.
 """
@@ -22,10 +23,10 @@ from mbdy.engine.formulations import FORMULATIONS, Formulation
 from mbdy.engine.formulations.dense import condition
 from mbdy.engine.formulations.kane import coefficients
 from mbdy.engine.formulations.values import Reader
-from mbdy.engine.model import Model
+from mbdy.engine.model import Body, Model
 from mbdy.engine.ports import Ports
 from mbdy.engine.rules import keep_rules
-from mbdy.engine.trials import Trials, conditioned
+from mbdy.engine.trials import Trials, conditioned, variants
 from mbdy.engine.verification import Comparison, Finding, Residual, Verification
 
 Array = NDArray[np.float64]
@@ -62,11 +63,17 @@ def verify(
 
 @dataclass(frozen=True)
 class _Point:
-    """A state and inputs to compare at, with Order-N's ``rates`` and what is allowed there. State 0 is the start."""
+    """A state, inputs and parameters to compare at, with Order-N's ``rates`` and what is allowed there.
+
+    State 0 is the start. ``laws`` says which laws of effort are at work; empty where all of the file are.
+    """
 
     state: int
+    laws: str
     x: Array
     u: Array
+    p: Array
+    k: ca.DM
     rates: Array
     condition: float
 
@@ -101,50 +108,68 @@ class _Run:
             model=self.model.name,
             bodies=len(self.model.bodies),
             degrees_of_freedom=sum(body.joint.n_u for body in self.model.bodies),
+            state_variables=len(self.ports.state_names),
             states=self.states,
             seed=self.seed,
             tolerance=TOLERANCE,
             condition=CONDITION,
-            worst_condition=max((point.condition for point in self.points), default=math.inf),
+            worst_condition=max((point.condition for point in self.points), default=math.inf if self.singular else 1.0),
             singular=tuple(self.singular),
             comparisons=tuple(compared),
             residuals=residuals,
         )
 
     def _draw(self) -> None:
-        """The start with the file's inputs, then random states and inputs."""
+        """The start with the file's inputs, then random states and inputs, all of them with every set of laws."""
+        if not self.ports.state_names:
+            return
         trials = Trials(self.model, np.random.default_rng(self.seed))
         x, u = _vector(self.made.start(np.array(self.ports.start), self.k)), np.array(self.ports.vector("input"))
-        self._add(0, x, u, self._condition(x, u))
-        for state in range(1, self.states + 1):
-            self._add(state, *conditioned(trials.draw, self._condition, limit=CONDITION, tries=TRIES))
+        drawn = [(x, u, self._condition(x, u))]
+        for _ in range(self.states):
+            x, u, conditioning = conditioned(trials.draw, self._condition, limit=CONDITION, tries=TRIES)
+            drawn.append((trials.rubbing(x, self._spin(x, u)), u, conditioning))
+        self.singular = [state for state, (_, _, conditioning) in enumerate(drawn) if not conditioning < SINGULAR]
+        for laws, p in variants(self.ports, self.p):
+            k = self.made.prepare(p)
+            for state, (x, u, conditioning) in enumerate(drawn):
+                if state not in self.singular:
+                    rates = _vector(self.made.derivatives(x, u, k))
+                    self.points.append(_Point(state, laws, x, u, p, k, rates, conditioning))
 
     def _condition(self, x: Array, u: Array) -> float:
         return condition(*coefficients(self.reader, x, u, self.p))
 
-    def _add(self, state: int, x: Array, u: Array, conditioning: float) -> None:
-        if not conditioning < SINGULAR:
-            self.singular.append(state)
-            return
-        self.points.append(_Point(state, x, u, _vector(self.made.derivatives(x, u, self.k)), conditioning))
+    def _spin(self, x: Array, u: Array) -> Callable[[Body], Array]:
+        """The angular velocity of each body at states ``x``, its axes."""
+
+        def omega(body: Body) -> Array:
+            return _vector(self.made.outputs(x, u, self.k))[self.ports.by_name[f"{body.name}.omega"].places]
+
+        return omega
 
     def _compared(self, other: Formulation) -> Comparison:
         if outside := other.uncovered(self.model):
             return Comparison(other.name, other.title, other.source, outside)
         evaluate, begin = other.derivatives(self.model), time.perf_counter()
-        answers = [evaluate(point.x, point.u, self.p) for point in self.points]
+        answers = [evaluate(point.x, point.u, point.p) for point in self.points]
         seconds = (time.perf_counter() - begin) / max(1, len(answers))
         if not answers:
             return Comparison(other.name, other.title, other.source)
         said, expected = np.array(answers), np.array([point.rates for point in self.points])
-        differences = np.abs(said - expected) / self._scales(np.maximum(np.abs(said), np.abs(expected)).max(axis=0))
-        found = _worst(self.points, differences.max(axis=1))
-        row = next(i for i, point in enumerate(self.points) if point.state == found.state)
+        largest, differences = np.maximum(np.abs(said), np.abs(expected)), np.abs(said - expected)
+        for rows in _alike(self.points):
+            differences[rows] /= self._scales(largest[rows].max(axis=0))
+        row, found = _worst(self.points, differences.max(axis=1))
         variable = self.ports.state_names[int(np.argmax(differences[row]))] if found.figure else ""
         return Comparison(other.name, other.title, other.source, (), found, variable, seconds)
 
     def _scales(self, largest: Array) -> Array:
-        """What each derivative is measured by: its variable's largest value, or a part of the largest with its unit."""
+        """What each derivative is measured by: its variable's largest value, or a part of the largest with its unit.
+
+        A wheel's momentum is measured by no less than what its body's angular acceleration gives it, of which others
+        form it as a difference.
+        """
         scales = largest.copy()
         units: dict[str, list[int]] = {}
         for variable in self.ports.outputs:
@@ -154,11 +179,16 @@ class _Run:
                 units.setdefault(variable.unit, []).extend(range(own.start, own.stop))
         for places in units.values():
             scales[places] = np.maximum(scales[places], SMALL * largest[places].max())
+        turning = max((largest[places].max() for unit, places in units.items() if unit == "rad/s"), default=0.0)
+        for body in self.model.bodies:
+            for name, wheel in body.wheels.items():
+                at = self.ports.by_name[f"{body.name}.{name}.momentum"].state
+                scales[at] = max(scales[at], SMALL * wheel.inertia * turning)
         return np.where(scales == 0.0, 1.0, scales)
 
     def _residuals(self) -> tuple[Residual, ...]:
         observer = Observer(self.model, self.made)
-        instants = [observer.instant(point.x, point.u, self.p, self.k, point.rates) for point in self.points]
+        instants = [observer.instant(point.x, point.u, point.p, point.k, point.rates) for point in self.points]
         return tuple(self._residual(law, instants) for law in BALANCES)
 
     def _residual(self, law: Balance, instants: Sequence[Instant]) -> Residual:
@@ -169,17 +199,27 @@ class _Run:
         if not stated:
             return Residual(law.name, law.title)
         residuals, scales = np.array([pair for _, pair in stated]).T
-        scales = np.maximum(scales, SMALL * scales.max())
+        points = [point for point, _ in stated]
+        for rows in _alike(points):
+            scales[rows] = np.maximum(scales[rows], SMALL * scales[rows].max())
         figures = np.abs(residuals) / np.where(scales == 0.0, 1.0, scales)
-        return Residual(law.name, law.title, "", _worst([point for point, _ in stated], figures))
+        return Residual(law.name, law.title, "", _worst(points, figures)[1])
 
 
-def _worst(points: Sequence[_Point], figures: Array) -> Finding:
-    """The figure that is largest beside the tolerance of its point; one that is not finite counts as infinite."""
+def _alike(points: Sequence[_Point]) -> list[list[int]]:
+    """The places of points that have the same laws of effort, and are measured by the largest of them."""
+    places: dict[str, list[int]] = {}
+    for place, point in enumerate(points):
+        places.setdefault(point.laws, []).append(place)
+    return list(places.values())
+
+
+def _worst(points: Sequence[_Point], figures: Array) -> tuple[int, Finding]:
+    """The figure that is largest beside the tolerance of its point, and where; one that is not finite is infinite."""
     figures = np.where(np.isfinite(figures), figures, np.inf)
     i = int(np.argmax(figures / [point.tolerance for point in points]))
     figure, point = float(figures[i]), points[i]
-    return Finding(figure, point.state, point.tolerance, figure <= point.tolerance)
+    return i, Finding(figure, point.state, point.tolerance, figure <= point.tolerance, point.laws)
 
 
 def _vector(value: ca.DM) -> Array:
