@@ -445,3 +445,44 @@ def test_impulses_belong_to_the_saved_instant():
         assert other["arm.joint.impulse"] == pytest.approx(-1.0, abs=1e-14)
         plant.restore(before)
         assert plant["arm.joint.impulse"] == 0.0
+
+
+def arm_of(n: int) -> Model:
+    """``n`` bodies in a row from inertial on switchable hinges of different axes, all moving."""
+    model = chain(n, seed=9)
+    bodies = [
+        replace(body, joint=replace(body.joint, to="inertial" if k == 0 else body.joint.to, motion=("switchable",)))
+        for k, body in enumerate(model.bodies[1:])
+    ]
+    initial = {name: value for name, value in model.initial.items() if not name.startswith("bus.")}
+    return replace(model, name="arm", bodies=tuple(bodies), initial=initial, gravity=(0.0, 0.0, -9.81))
+
+
+def test_all_degrees_of_freedom_may_be_locked_in_one_step():
+    plant = Plant(arm_of(3))
+    angles = [plant[f"link{k}.joint.angle"] for k in (1, 2, 3)]
+    for k in (1, 2, 3):
+        plant[f"link{k}.joint.locked"] = True
+    y = plant.step(0.1)
+    assert [y[f"link{k}.joint.angle"] for k in (1, 2, 3)] == angles
+    assert not y.rates.joints.values.any()
+    weight = 9.81 * 15.0
+    assert np.linalg.norm(y["link1.joint.load"][3:]) == pytest.approx(weight, rel=1e-12)
+    assert plant.step(1.0)["system.energy"] == y["system.energy"]
+    for k in (1, 2, 3):
+        plant[f"link{k}.joint.locked"] = False
+    assert abs(plant.step(1e-3)["link3.joint.rate"]) < 0.1, "released at rest"
+
+
+def test_a_lock_leaves_those_that_are_locked_or_prescribed_as_they_were():
+    plant = Plant(arm_of(3))
+    plant["link1.joint.locked"] = True
+    plant["link2.joint.prescribed"] = True
+    plant["link2.joint.acceleration"] = 0.25
+    before = plant.step(0.1)
+    plant["link3.joint.locked"] = True
+    after = plant.step(0.1)
+    assert after["link1.joint.angle"] == before["link1.joint.angle"]
+    assert after["link1.joint.rate"] == 0.0
+    assert after["link2.joint.rate"] - before["link2.joint.rate"] == pytest.approx(0.025, abs=1e-13)  # 100 sums
+    assert after["link3.joint.rate"] == 0.0
