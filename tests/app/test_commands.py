@@ -286,7 +286,7 @@ def test_a_machine_without_a_compiler_is_told_so_once(satellite: Path, process):
 def test_an_interrupted_run_keeps_its_rows(satellite: Path, environment):
     command = [sys.executable, "-m", "mbdy", "simulate", str(satellite)]
     subprocess.run([*command, "--until", "0.1"], env=environment, check=True, capture_output=True)  # compiles
-    long = [*command, "--until", "1e6", "--every", "0.1", "-o", "run.csv"]
+    long = [*command, "--until", "1e6", "--every", "0.1", "--outputs", "bus.omega", "-o", "run.csv"]
     with subprocess.Popen(long, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         time.sleep(START_UP)
         running.send_signal(signal.SIGINT)
