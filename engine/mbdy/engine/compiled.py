@@ -132,7 +132,9 @@ def compiled(model: Model, *, virtual: bool = False, formulation: str = ORDER_N)
             stacklevel=2,
         )
         return Compiled(made, None)
-    return Compiled(made, _built(sources(made), cc))
+    files = sources(made)
+    flags = (*FLAGS, "-O1" if len(files["model.c"]) > LONG else "-O2")
+    return Compiled(made, shared_library(files, cc, flags, () if os.name == "nt" else ("-lm",)))
 
 
 def sources(made: Equations) -> Mapping[str, str]:
@@ -201,11 +203,14 @@ def _usable(wanted: Path) -> Path:
     return folder
 
 
-def _built(files: Mapping[str, str], cc: Compiler) -> Path:
-    """The library of ``files``, from the cache or built into it; safe beside other processes doing the same."""
+def shared_library(files: Mapping[str, str], cc: Compiler, flags: Sequence[str], libraries: Sequence[str]) -> Path:
+    """The shared library of C ``files`` by name, kept under the hash of all that makes it, or built.
+
+    Safe beside other processes doing the same; one that is damaged is built again. Raises `CompilerError`.
+    """
     digest = hashlib.sha256()
-    flags = (*FLAGS, "-O1" if len(files["model.c"]) > LONG else "-O2")
-    for part in (cc.version, platform.machine(), sys.platform, *flags, *(t for f in sorted(files.items()) for t in f)):
+    told = (*cc.command, cc.version, platform.machine(), sys.platform, *flags, *libraries)
+    for part in (*told, *(text for file in sorted(files.items()) for text in file)):
         digest.update(part.encode())
         digest.update(b"\0")
     target = cache_folder() / f"{digest.hexdigest()[:32]}{_suffix()}"
@@ -214,8 +219,9 @@ def _built(files: Mapping[str, str], cc: Compiler) -> Path:
     with tempfile.TemporaryDirectory(dir=target.parent, prefix="build-") as folder:
         for name, text in files.items():
             (Path(folder) / name).write_text(text, encoding="utf-8")
-        built, seal = Path(folder) / f"core{_suffix()}", Path(folder) / "seal"
-        _compile(cc, flags, Path(folder), built)
+        built, seal = Path(folder) / f"built{_suffix()}", Path(folder) / "seal"
+        parts = [name for name in files if name.endswith(".c")]
+        _compile([*cc.command, *flags, "-o", built.name, *parts, *libraries], built)
         seal.write_text(hashlib.sha256(built.read_bytes()).hexdigest(), encoding="ascii")
         built.replace(target)
         seal.replace(_seal(target))
@@ -234,9 +240,8 @@ def _seal(library: Path) -> Path:
     return library.with_suffix(".sha256")
 
 
-def _compile(cc: Compiler, flags: Sequence[str], folder: Path, built: Path) -> None:
-    command = [*cc.command, *flags, "-o", built.name, "model.c", "core.c", *(() if os.name == "nt" else ("-lm",))]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+def _compile(command: Sequence[str], built: Path) -> None:
+    done = subprocess.run(command, cwd=built.parent, capture_output=True, text=True, check=False)
     if done.returncode or not built.exists():
         said = "\n".join(done.stderr.strip().splitlines()[:20])
         raise CompilerError(f"{' '.join(command)} failed with status {done.returncode} and made no library:\n{said}")

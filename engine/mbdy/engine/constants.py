@@ -13,12 +13,10 @@ import casadi as ca
 from casadi import SX
 
 from mbdy.engine import spatial
-from mbdy.engine.joint_values import HARNESS, JOINT_VALUES
+from mbdy.engine.joint_values import BEARING, HARNESS, JOINT_VALUES
 from mbdy.engine.joints import Shape, shape
 from mbdy.engine.model import Body, Model
 
-BEARING = ("damping", "friction", "friction_rate")
-"""The numbers of a wheel's bearing, in this order among the constants."""
 ROUNDING = 1e-9
 """Relative size of a negative principal minor that is taken for rounding, as the reader of files does."""
 
@@ -107,7 +105,7 @@ def joint_fields(kind: Structure) -> tuple[tuple[str, int], ...]:
 
 
 def parameter_fields(kind: Structure) -> Fields:
-    """One body's parameters, gathered in this order from the port table by `gather`."""
+    """One body's parameters, in the order of `parameter_names`."""
     form = kind.form
     sizes = [("mass", 1), ("com", 3), ("inertia", 6)]
     if not kind.floating:

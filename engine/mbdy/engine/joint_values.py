@@ -45,6 +45,13 @@ JOINT_VALUES: Mapping[str, JointValue] = {
     "stop_damping": JointValue("N.s/m", "N.m.s/rad", "Damping of the stops", law="stops", minimum=0.0),
 }
 
+BEARING: Mapping[str, tuple[str, str]] = {
+    "damping": ("N.m.s/rad", "Viscous damping"),
+    "friction": ("N.m", "Coulomb friction"),
+    "friction_rate": ("rad/s", "Rate at which 76 % of the Coulomb friction acts"),
+}
+"""The numbers of a wheel's bearing: unit and what it is, in the order that the equations have them."""
+
 HARNESS = "harness"
 """The key of a cable harness's table, which is no number of each coordinate but points of the only one."""
 

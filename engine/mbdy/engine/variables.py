@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from mbdy.engine.joint_values import HARNESS, JOINT_VALUES
+from mbdy.engine.joint_values import BEARING, HARNESS, JOINT_VALUES
 from mbdy.engine.model import Body, Model
 
 Causality = Literal["input", "output", "parameter"]
@@ -198,11 +198,9 @@ def parameters(model: Model) -> Iterator[Variable]:
             yield from made(f"{body.name}.{wheel}.inertia", ("kg.m2",), (rotor.inertia,), text, minimum=0.0)
             text = f"Spin axis of wheel {wheel} of {body.name}, body axes"
             yield from made(f"{body.name}.{wheel}.axis", ("1",) * 3, rotor.axis, text)
-    bearing = (("damping", "N.m.s/rad", "Viscous damping"), ("friction", "N.m", "Coulomb friction"),
-               ("friction_rate", "rad/s", "Rate at which 76 % of the Coulomb friction acts"))  # fmt: skip
     for body in model.bodies:
         for wheel, rotor in body.wheels.items():
-            for part, unit, what in bearing if rotor.bearing else ():
+            for part, (unit, what) in BEARING.items() if rotor.bearing else ():
                 text = f"{what} of wheel {wheel} of {body.name}"
                 yield from made(f"{body.name}.{wheel}.{part}", (unit,), (getattr(rotor, part),), text, minimum=0.0)
     for body in model.bodies:

@@ -8,7 +8,7 @@ from itertools import repeat
 import tomlkit
 
 from mbdy.engine.faults import Findings
-from mbdy.engine.joint_values import HARNESS, JOINT_VALUES
+from mbdy.engine.joint_values import BEARING, HARNESS, JOINT_VALUES
 from mbdy.engine.model import IDENTITY, ZERO3, Body, Joint, Matrix3, Model
 from mbdy.engine.spellings import joint_of
 from mbdy.engine.tables import FORMAT, JointTable
@@ -65,7 +65,7 @@ def _body(body: Body) -> Iterator[str]:
         yield f"axis = {_literal(wheel.axis)}"
         yield f"inertia = {_literal(wheel.inertia)}"
         if wheel.bearing:
-            yield from (f"{key} = {_literal(getattr(wheel, key))}" for key in ("damping", "friction", "friction_rate"))
+            yield from (f"{key} = {_literal(getattr(wheel, key))}" for key in BEARING)
     for name, node in body.nodes.items():
         yield ""
         yield f"[{_dotted(['body', body.name, 'node', name])}]"

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import platform
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pythonfmu
 
-from mbdy.engine.compiled import CompilerError, cache_folder, compiler
+from mbdy.engine.compiled import compiler, shared_library
 
 SOURCE = Path(__file__).with_name("front.c")
 FLAGS = ("-std=c11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden")
@@ -37,16 +35,5 @@ def front() -> bytes | None:
     if cc is None or not sys.platform.startswith("linux") or platform.machine() != "x86_64":
         return None
     flags = (*FLAGS, f'-DBEHIND_HASH="{hashlib.sha256(behind().read_bytes()).hexdigest()[:16]}"')
-    parts = (cc.version.encode(), " ".join((*cc.command, *flags)).encode(), SOURCE.read_bytes())
-    digest = hashlib.sha256(b"\0".join(parts)).hexdigest()
-    kept = cache_folder() / f"front-{digest[:32]}.so"
-    if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=kept.parent, prefix="build-") as folder:
-            built = Path(folder) / "front.so"
-            command = [*cc.command, *flags, "-o", str(built), str(SOURCE), "-ldl"]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise CompilerError(f"{' '.join(command)} failed with status {done.returncode}:\n{done.stderr[:2000]}")
-            built.replace(kept)
-    return kept.read_bytes()
+    files = {SOURCE.name: SOURCE.read_text(encoding="utf-8")}
+    return shared_library(files, cc, flags, ("-ldl",)).read_bytes()

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.efforts import STOP_SOFTNESS
-from mbdy.engine.joint_values import HARNESS, JOINT_VALUES
+from mbdy.engine.joint_values import BEARING, HARNESS, JOINT_VALUES
 from mbdy.engine.model import Body, Joint, Model
 from mbdy.engine.ports import Ports, coordinate_names, ports, speed_names
 from mbdy.engine.topology import ROOT, Tree, tree
@@ -202,7 +202,7 @@ def _constants(table: Ports, p: Array, body: Body) -> Constants:
         return np.concatenate([*(p[table.by_name[n].places] for n in names), np.zeros(0)])
 
     def bearing(wheel: str) -> Array:
-        names = [f"{wheel}.{law}" for law in ("damping", "friction", "friction_rate")]
+        names = [f"{wheel}.{law}" for law in BEARING]
         return read(*names) if names[0] in table.by_name else np.array([0.0, 0.0, 1.0])
 
     upper, inertia = read(f"{name}.inertia"), np.zeros((3, 3))
