@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 RESULTS := runs/demo
 PYTEST := $(BIN)/python -m pytest
 CORES ?= auto
+CLIENTS := fmuloader,fmutool,libcosimpy,pathsim
 
 .PHONY: help demo test test-slow lint docs clean
 
@@ -44,7 +45,8 @@ $(VENV)/.installed: pyproject.toml
 		{ echo "Python 3.11 or later is needed; say which: make PYTHON=python3.12 ..." >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable . --group test
+	$(BIN)/python -m pip install --quiet --editable ".[$(CLIENTS)]" --group test --group clients
+	$(BIN)/python -m pip install --quiet --no-deps cofmupy==1.0.0
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.installed

@@ -1,6 +1,7 @@
 """Ratios of times, measured side by side in one run: ``python bench/bench.py``.
 
-Seconds differ from machine to machine; each line compares two things on this one.
+Seconds differ from machine to machine; each line compares two things on this one. Cores, FMUs and a C program are
+compiled on the way, which takes some minutes. docs/speed.md says how to read the tables.
 """
 
 from __future__ import annotations
@@ -8,18 +9,22 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "tests")]
 
+import native_fmu  # noqa: E402
+import other_fmus  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
 from mbdy.blocks import Plant, simulate  # noqa: E402
-from mbdy.engine import load  # noqa: E402
+from mbdy.engine import Model, ModelWarning, NoCompilerNote, load  # noqa: E402
 from systems import chain  # noqa: E402
 
 FIVE_BODY = HERE.parent / "examples" / "five_body_spacecraft" / "five_body.toml"
@@ -90,17 +95,59 @@ def virtual_machine(rounds: int) -> list[tuple[str, float, str]]:
     return [("CasADi's virtual machine / compiled core, chain of 4", virtual / core, "")]
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15, help="rounds to take the median of")
-    parser.add_argument("--long", action="store_true", help="a chain of 500 bodies too")
-    asked = parser.parse_args()
-    table = Table("what", "ratio", "wanted", title="mbdy: ratios of times, one run")
-    rows = stepping(asked.rounds) + bodies(asked.rounds, long=asked.long) + virtual_machine(asked.rounds)
+def fmus(rounds: int, *, long: bool) -> Iterator[Table]:
+    """The native FMU: its steps and partial derivatives, single steps, exports."""
+    vehicle = load(FIVE_BODY)
+    with tempfile.TemporaryDirectory(prefix="mbdy-bench-") as folder:
+        program = native_fmu.program(Path(folder))
+
+        def subject(model: Model, name: str) -> native_fmu.Subject:
+            made = Path(folder) / name
+            made.mkdir()
+            return native_fmu.Subject(model, made, STEP, program)
+
+        vehicles, chains = subject(vehicle, "vehicle"), [subject(chain(n), f"chain{n}") for n in (20, 100)]
+        rows = native_fmu.steps(vehicles, rounds)
+        rows += other_fmus.under_fmpy(vehicle, vehicles.folder, STEP, rounds)
+        for one in (vehicles, *chains):
+            rows += native_fmu.partials(one, rounds)
+        yield ratios("native FMU: ratios of times, one run", rows)
+        count = 1_000_000 if long else 100_000
+        title = f"wall time of single steps in µs, {count:,} of each; undisturbed by other processes, then all"
+        singly = Table("what", *2 * ("median", "99.99 %", "worst"), title=title)
+        for what, times in native_fmu.single_steps(vehicles, count):
+            singly.add_row(what, *(f"{value:.2f}" for value in times))
+        yield singly
+        table = Table("what", "empty cache, s", "again, s", "file, KiB", title="export of the native FMU")
+        exported = [other_fmus.exports(one.model, one.folder) for one in (vehicles, chains[-1])]
+        if long:
+            exported.append(other_fmus.exports(chain(500), subject(chain(500), "chain500").folder, ("2.0",)))
+        for what, *numbers in (row for each in exported for row in each):
+            table.add_row(what, *(f"{value:.1f}" for value in numbers))
+        yield table
+
+
+def ratios(title: str, rows: list[tuple[str, float, str]]) -> Table:
+    """A table of what was compared, how, and what is wanted."""
+    table = Table("what", "ratio", "wanted", title=title)
     for what, ratio, wanted in rows:
         table.add_row(what, f"{ratio:.2f}", wanted)
-    Console().print(table)
+    return table
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=15, help="rounds to take the median of")
+    parser.add_argument("--long", action="store_true", help="chains of 500 bodies and a million single steps too")
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore", ModelWarning)
+    warnings.simplefilter("ignore", NoCompilerNote)
+    console = Console()
+    rows = stepping(asked.rounds) + bodies(asked.rounds, long=asked.long) + virtual_machine(asked.rounds)
+    console.print(ratios("mbdy: ratios of times, one run", rows))
+    for table in fmus(asked.rounds, long=asked.long):
+        console.print(table)
 
 
 if __name__ == "__main__":

@@ -26,10 +26,10 @@ RATIO = 0.8
 Controller = Callable[[float, Mapping[str, Sequence[float]]], dict[str, list[float]]]
 
 
-def make_controller(target: Sequence[float] = TARGET) -> Controller:
+def make_controller(target: Sequence[float] = TARGET, bandwidth: float = BANDWIDTH, ratio: float = RATIO) -> Controller:
     """A controller that turns the bus to ``target`` and holds it there."""
-    stiffness = [J * BANDWIDTH**2 for J in INERTIA]
-    damping = [2 * RATIO * J * BANDWIDTH for J in INERTIA]
+    stiffness = [J * bandwidth**2 for J in INERTIA]
+    damping = [2 * ratio * J * bandwidth for J in INERTIA]
 
     def control(t: float, y: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
         w, *error = attitude_error(target, y["bus.attitude"])

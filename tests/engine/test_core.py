@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import re
 import shutil
 import subprocess
 import sys
 import warnings
 
+import casadi as ca
 import numpy as np
 import pytest
 
 from mbdy.blocks import Plant
 from mbdy.engine import CompilerError, NoCacheNote, NoCompilerNote, compiled
+from mbdy.engine.building import FLAGS, LINK, Compiler, compiler, shared_library
+from mbdy.engine.compiled import generated, sources
 from systems import chain, star
 
+SHOWN = '__attribute__((visibility("default")))'
+TEN_YEARS_AGO = (2, 24)
+"""The glibc of August 2016."""
 TWO_MACHINES = 1e-12
 """C and the virtual machine do the same operations; libm and contraction may differ in the last bit."""
 
@@ -77,7 +85,8 @@ def test_a_build_is_kept_by_its_content(tmp_path, monkeypatch):
     assert compiled(chain(1)).library == first
     assert first.stat().st_mtime_ns == made
     assert compiled(star(3)).library != first
-    assert sorted(p.suffix for p in first.parent.iterdir()) == sorted([first.suffix, ".sha256"] * 2)
+    kept = [first.suffix, ".o", ".o"] * 2
+    assert sorted(p.suffix for p in first.parent.iterdir()) == sorted(kept + [".sha256"] * len(kept))
 
 
 @pytest.mark.parametrize("damage", [b"", b"no library", None])
@@ -89,6 +98,93 @@ def test_a_damaged_library_is_built_again(tmp_path, monkeypatch, damage):
     assert compiled(chain(1)).library == library
     assert library.stat().st_size == len(whole)
     Plant(chain(1)).step(0.01)
+
+
+def test_a_damaged_object_is_built_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("MBDY_CACHE", str(tmp_path))
+    library = compiled(chain(1)).library
+    whole = library.read_bytes()
+    library.unlink()
+    for built in tmp_path.glob("*.o"):
+        built.write_bytes(b"no object")
+    assert compiled(chain(1)).library.read_bytes() == whole
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    """A compiler, and a function that lists what it was told since the last time, compiling and linking."""
+    log, script = tmp_path / "log", tmp_path / "telling-cc"
+    script.write_text(f'#!/bin/sh\necho "$@" >> "{log}"\nexec cc "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("MBDY_CACHE", str(tmp_path / "cache"))
+
+    def lines() -> list[str]:
+        said = log.read_text().splitlines() if log.exists() else []
+        log.unlink(missing_ok=True)
+        return sorted(said)
+
+    return Compiler((str(script),), "1"), lines
+
+
+needs_cc = pytest.mark.skipif(shutil.which("cc") is None or os.name == "nt", reason="no cc and sh on this machine")
+
+
+@needs_cc
+def test_an_object_serves_every_library_that_holds_it(told):
+    cc, lines = told
+    files = {
+        "long.c": "#include <math.h>\ndouble f(double x) { return sin(x); }\n",
+        "short.c": '#include "sizes.h"\nint g(void) { return SIZE; }\n',
+        "other.c": '#include "other.h"\nint h(void) { return OTHER; }\n',
+        "sizes.h": '  # include "size.h"\n',
+        "size.h": "#define SIZE 1\n",
+        "other.h": "#define OTHER 1\n",
+    }
+    done: list[float] = []
+    first = shared_library(files, cc, FLAGS, LINK, progress=lambda stage, at: done.append(at))
+    assert done == sorted(done) == [0.0, *done[1:]]
+    assert len(lines()) == 4
+    assert shared_library(files, cc, FLAGS, LINK) == first
+    assert lines() == []
+    other = shared_library(files | {"size.h": "#define SIZE 2\n"}, cc, FLAGS, LINK)
+    assert [line.rpartition("-c ")[2] for line in lines() if " -c " in line] == ["short.c"]
+    assert shared_library(files, cc, FLAGS, (*LINK, "-s")) not in (first, other)
+    assert ["-shared" in line for line in lines()] == [True]
+    shared_library(files, cc, ("-DNEW", *FLAGS), LINK)
+    assert len(lines()) == 4
+
+
+@needs_cc
+def test_a_long_file_alone_asks_for_less(told, monkeypatch):
+    cc, lines = told
+    monkeypatch.setattr(sys.modules["mbdy.engine.building"], "LONG", 60)
+    shared_library({"a.c": "int f(void) { return 1; }" + " " * 60, "b.c": "int g(void) { return 1; }"}, cc, FLAGS, LINK)
+    assert ["-O1" in line for line in lines() if line.endswith("a.c")] == [True]
+    shared_library({"b.c": "int g(void) { return 2; }"}, cc, FLAGS, LINK)
+    assert [("-O1" in line, "-O2" in line) for line in lines() if line.endswith("b.c")] == [(False, True)]
+
+
+@needs_cc
+@pytest.mark.skipif(sys.platform != "linux", reason="versions of functions are glibc's")
+def test_a_library_loads_on_machines_of_ten_years_ago(tmp_path, monkeypatch):
+    monkeypatch.setenv("MBDY_CACHE", str(tmp_path))
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    newer = [ca.exp(x), ca.log(x), x**y, ca.hypot(x, y), ca.fmod(x, y), ca.tanh(x), ca.log1p(x), ca.sin(x), ca.cos(x)]
+    f = ca.Function("f", [x, y], [ca.vertcat(*newer)])
+    source = generated((f,), "f.c").replace("CASADI_SYMBOL_EXPORT\n", f"CASADI_SYMBOL_EXPORT {SHOWN}\n", 1)
+    library = shared_library({"f.c": source}, compiler(), FLAGS, LINK)
+    versions = re.findall(rb"GLIBC_(\d+)[.](\d+)", library.read_bytes())
+    assert versions
+    assert max(tuple(map(int, version)) for version in versions) <= TEN_YEARS_AGO
+    double, own = ctypes.POINTER(ctypes.c_double), (ctypes.c_double * len(newer))()
+    for at in (0.3, 2.5), (1e-9, 3.0), (700.0, -0.1):
+        given = [ctypes.pointer(ctypes.c_double(value)) for value in at]
+        work = (ctypes.c_double * f.sz_w())()
+        assert (
+            ctypes.CDLL(str(library)).f((double * 2)(*given), (double * 1)(ctypes.cast(own, double)), None, work, 0)
+            == 0
+        )
+        np.testing.assert_array_equal(own, f(*at).full().ravel())
 
 
 def test_a_cache_that_cannot_be_is_said(tmp_path, monkeypatch):
@@ -146,13 +242,8 @@ def test_a_failing_compiler_is_named(tmp_path, monkeypatch):
 
 
 def _sources(folder, model):
-    from mbdy.engine.compiled import sources
-
     for name, text in sources(compiled(model).equations).items():
         (folder / name).write_text(text)
-
-
-needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="no cc on this machine")
 
 
 @needs_cc

@@ -14,13 +14,15 @@ from fmpy.validation import validate_fmu
 from fmu.client import satellite
 from mbdy.engine import ports
 from mbdy.fmu import export_fmu
-from mbdy.fmu.description import MOST_DEPENDENCIES
-from mbdy.fmu.units import unit
+from mbdy.fmu.description.structure import MOST_DEPENDENCIES
+from mbdy.fmu.description.units import unit
 from systems import chain
 
 WITHOUT_FEEDTHROUGH = {
     "omega", "attitude", "position", "velocity", "angle", "rate", "displacement", "speed", "momentum", "mass",
 }  # fmt: skip
+
+CONSERVED = {f"system.{name}" for name in ("mass", "centre_of_mass", "momentum", "angular_momentum", "energy")}
 
 
 def variables(description) -> dict:
@@ -44,8 +46,11 @@ def test_fmpy_finds_no_problem(fmu):
 
 def test_names_and_order_are_those_of_the_port_table(description, model):
     table = ports(model)
+    initial = [
+        f"system.initial.{n.removeprefix('system.')}" for n in table.output_names if n.split("[")[0] in CONSERVED
+    ]
     assert [v.name for v in description.modelVariables] == [
-        *table.input_names, *table.parameter_names, *table.output_names,
+        *table.input_names, *table.parameter_names, *table.output_names, *initial,
     ]  # fmt: skip
     assert [v.valueReference for v in description.modelVariables] == list(range(len(description.modelVariables)))
 
@@ -113,7 +118,7 @@ def test_dependencies_are_written_out_also_where_there_are_none(xml):
 
 def test_long_dependencies_are_left_out_which_means_all(monkeypatch, tmp_path):
     assert MOST_DEPENDENCIES > 300_000
-    monkeypatch.setattr("mbdy.fmu.description.MOST_DEPENDENCIES", 100)
+    monkeypatch.setattr("mbdy.fmu.description.structure.MOST_DEPENDENCIES", 100)
     description = fmpy.read_model_description(export_fmu(chain(1), tmp_path / "c.fmu"), validate_model_structure=True)
     depends = {u.variable.name or "": u.dependencies for u in description.outputs}
     assert depends["bus.omega[1]"] == []

@@ -13,14 +13,18 @@ from pathlib import Path
 import fmpy
 import numpy as np
 import pytest
+from fmpy.validation import validate_fmu
 
 from fmu.client import Direct, satellite
 from mbdy.engine import ModelError, NoCompilerNote, loads, ports
-from mbdy.engine.compiled import compiler
-from mbdy.fmu import ExportError, export_fmu, front
-from mbdy.fmu.slave import core_name
+from mbdy.engine.building import compiler
+from mbdy.fmu import ExportError, export_fmu
+from mbdy.fmu.python import front
+from mbdy.fmu.python.kind import FLAVOURS, PARTS, SLAVE
+from mbdy.fmu.python.slave.contents import core_name
 
-SLAVE = Path(front.SOURCE).with_name("slave.py")
+VERSIONS = ("2.0", "3.0")
+LIBRARIES = {"2.0": ("linux64/{}.so", "win64/{}.dll"), "3.0": ("x86_64-linux/{}.so", "x86_64-windows/{}.dll")}
 VIRTUAL_TOLERANCE = 1e-12
 """Between the compiled core and CasADi's virtual machine: the same arithmetic, other rounding in libm."""
 
@@ -33,18 +37,30 @@ def without_compiler(monkeypatch):
     compiler.cache_clear()
 
 
-def test_contents(fmu, model):
-    with zipfile.ZipFile(fmu) as opened:
+@pytest.mark.parametrize("fmi", VERSIONS)
+def test_contents(fmus, model, fmi):
+    with zipfile.ZipFile(fmus[fmi]) as opened:
         names = opened.namelist()
         slave = opened.read("resources/slavemodule.txt").decode()
         table = json.loads(opened.read("resources/ports.json"))
         toml = opened.read("resources/model.toml").decode()
     assert names[0] == "modelDescription.xml"
-    assert {f"resources/{n}" for n in (core_name(), "binding.py", f"{slave}.py")} <= set(names)
-    assert {"documentation/index.html", f"binaries/linux64/{slave}.so", f"binaries/win64/{slave}.dll"} <= set(names)
+    assert {f"resources/{n}" for n in (core_name(), f"{slave}_parts/binding.py", f"{slave}.py")} <= set(names)
+    assert {f"resources/{slave}_parts/{part}" for part in PARTS} <= set(names)
+    assert {"documentation/index.html", *(f"binaries/{name.format(slave)}" for name in LIBRARIES[fmi])} <= set(names)
+    assert not [name for name in names if name.startswith("sources/")]
     assert slave.startswith("mbdy_two_panel_satellite_")
     assert ports(loads(toml)) == ports(model)
     assert [row["name"] for row in table["scalars"] if row["vector"] == "p"] == list(ports(model).parameter_names)
+
+
+@pytest.mark.parametrize("fmi", VERSIONS)
+def test_fmpy_finds_no_problem(fmus, fmi):
+    assert validate_fmu(str(fmus[fmi])) == []
+
+
+def test_all_files_of_the_slave_go_along():
+    assert {path.name for path in SLAVE.glob("*.py")} == {*PARTS, "__init__.py", "fmi2.py", "fmi3.py"}
 
 
 def test_the_name_follows_all_that_the_fmu_does(tmp_path, fmu):
@@ -53,25 +69,28 @@ def test_the_name_follows_all_that_the_fmu_does(tmp_path, fmu):
 
     variants = [
         export_fmu(satellite(), tmp_path / "same.fmu"),
+        export_fmu(satellite(), tmp_path / "version.fmu", fmi="3.0"),
         export_fmu(satellite(), tmp_path / "step.fmu", step=2e-3),
         export_fmu(satellite(), tmp_path / "integrator.fmu", integrator="euler-cromer"),
         export_fmu(satellite(mass=12.5), tmp_path / "mass.fmu"),
     ]
     guids = [guid(file) for file in (fmu, *variants)]
     assert guids[0] == guids[1]
-    assert len(set(guids)) == 4
+    assert len(set(guids)) == 5
 
 
-def test_equal_exports_are_equal_files(tmp_path, monkeypatch):
+@pytest.mark.parametrize("fmi", VERSIONS)
+def test_equal_exports_are_equal_files(tmp_path, monkeypatch, fmi):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    first, second = (export_fmu(satellite(), tmp_path / name).read_bytes() for name in ("a.fmu", "b.fmu"))
+    first, second = (export_fmu(satellite(), tmp_path / name, fmi=fmi).read_bytes() for name in ("a.fmu", "b.fmu"))
     assert first == second
     assert fmpy.read_model_description(tmp_path / "a.fmu").generationDateAndTime == "2023-11-14T22:13:20Z"
 
 
-def test_python_is_left_as_it_was(tmp_path):
+@pytest.mark.parametrize("fmi", VERSIONS)
+def test_python_is_left_as_it_was(tmp_path, fmi):
     path, modules = list(sys.path), set(sys.modules)
-    export_fmu(satellite("fresh"), tmp_path / "fresh.fmu")
+    export_fmu(satellite("fresh"), tmp_path / "fresh.fmu", fmi=fmi)
     assert sys.path == path
     assert not [name for name in set(sys.modules) - modules if name.startswith("mbdy_")]
 
@@ -79,8 +98,8 @@ def test_python_is_left_as_it_was(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"kind": "native"}, "kind='native': this version makes FMUs of kind 'python'"),
-        ({"fmi": "3.0"}, "fmi='3.0': this version makes FMI '2.0'"),
+        ({"kind": "matlab"}, "kind='matlab': must be one of 'python'"),
+        ({"fmi": "1.0"}, "fmi='1.0': must be one of '2.0', '3.0'"),
         ({"integrator": "rk5"}, "integrator='rk5': must be one of 'rk4'"),
         ({"step": 0.0}, "step=0.0: must be > 0 s"),
         ({"step": "1 kg"}, "step='1 kg'"),
@@ -128,10 +147,10 @@ def test_an_export_that_fails_leaves_the_file_before(tmp_path, monkeypatch):
     file = export_fmu(satellite(), tmp_path / "s.fmu")
     before = file.read_bytes()
 
-    def broken(*_):
+    def broken(*_, **__):
         raise RuntimeError("no description")
 
-    monkeypatch.setattr("mbdy.fmu.export.completed", broken)
+    monkeypatch.setattr("mbdy.fmu.export.description", broken)
     with pytest.raises(RuntimeError, match="no description"):
         export_fmu(satellite(mass=1.0), file)
     assert file.read_bytes() == before
@@ -144,17 +163,18 @@ RUN = """
     if {blocked!r}:
         sys.modules["mbdy"] = None
     import fmpy
-    result = fmpy.simulate_fmu({fmu!r}, stop_time=0.05, output_interval=1e-3, output=["panel.joint.angle"],
-                               start_values={{"panel.mass": 20.0}})
-    print("casadi" in sys.modules, repr(float(result["panel.joint.angle"][-1])))
+    for fmu in {fmus!r}:
+        result = fmpy.simulate_fmu(fmu, stop_time=0.05, output_interval=1e-3, output=["panel.joint.angle"],
+                                   start_values={{"panel.mass": 20.0}})
+        print("casadi" in sys.modules, repr(float(result["panel.joint.angle"][-1])))
 """
 
 
-def run_elsewhere(fmu: Path, *, blocked: bool) -> subprocess.CompletedProcess[str]:
-    """A run of ``fmu`` in a Python of its own: with FMPy, and with mbdy or without."""
+def run_elsewhere(*fmus: Path, blocked: bool) -> subprocess.CompletedProcess[str]:
+    """Runs of ``fmus`` in a Python of their own: with FMPy, and with mbdy or without."""
     site = str(Path(fmpy.__file__).parents[1])
     path = [site] if blocked else [site, *(p for p in sys.path if Path(p, "mbdy").is_dir())]
-    code = textwrap.dedent(RUN.format(path=path, blocked=blocked, fmu=str(fmu)))
+    code = textwrap.dedent(RUN.format(path=path, blocked=blocked, fmus=list(map(str, fmus))))
     return subprocess.run(
         [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, timeout=300, check=False
     )
@@ -169,10 +189,12 @@ def final_angle(model) -> float:
     return direct.outputs()[direct.ports.by_name["panel.joint.angle"].offset]
 
 
-def test_a_host_without_mbdy(fmu, model):
-    done = run_elsewhere(fmu, blocked=True)
+@pytest.mark.parametrize("order", [("2.0",), ("3.0",), ("2.0", "3.0"), ("3.0", "2.0", "3.0")])
+def test_a_host_without_mbdy(fmus, model, order):
+    """It ends well too, with both pythonfmus in it."""
+    done = run_elsewhere(*(fmus[fmi] for fmi in order), blocked=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split()[:2] == ["False", repr(float(final_angle(model)))]
+    assert done.stdout.split() == ["False", repr(float(final_angle(model)))] * len(order)
 
 
 def without_core(fmu: Path, target: Path) -> Path:
@@ -184,22 +206,25 @@ def without_core(fmu: Path, target: Path) -> Path:
     return target
 
 
-def test_another_platform_falls_back_on_an_installed_mbdy(fmu, tmp_path, model):
-    done = run_elsewhere(without_core(fmu, tmp_path / "elsewhere.fmu"), blocked=False)
+@pytest.mark.parametrize("fmi", VERSIONS)
+def test_another_platform_falls_back_on_an_installed_mbdy(fmus, tmp_path, model, fmi):
+    done = run_elsewhere(without_core(fmus[fmi], tmp_path / "elsewhere.fmu"), blocked=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[:2] == ["True", repr(float(final_angle(model)))]
 
 
-def test_another_platform_without_mbdy_says_what_to_install(fmu, tmp_path):
-    done = run_elsewhere(without_core(fmu, tmp_path / "elsewhere.fmu"), blocked=True)
+@pytest.mark.parametrize("fmi", VERSIONS)
+def test_another_platform_without_mbdy_says_what_to_install(fmus, tmp_path, fmi):
+    done = run_elsewhere(without_core(fmus[fmi], tmp_path / "elsewhere.fmu"), blocked=True)
     assert done.returncode == 1
     assert "pip install mbdy" in done.stdout + done.stderr
     assert core_name() in done.stdout + done.stderr
 
 
-def test_a_core_that_does_not_load(fmu, tmp_path):
+@pytest.mark.parametrize("fmi", VERSIONS)
+def test_a_core_that_does_not_load(fmus, tmp_path, fmi):
     broken = tmp_path / "broken.fmu"
-    without_core(fmu, broken)
+    without_core(fmus[fmi], broken)
     with zipfile.ZipFile(broken, "a") as opened:
         opened.writestr(f"resources/{core_name()}", b"no library")
     done = run_elsewhere(broken, blocked=True)
@@ -207,10 +232,11 @@ def test_a_core_that_does_not_load(fmu, tmp_path):
     assert "does not load here" in done.stdout + done.stderr
 
 
-def test_without_a_compiler(without_compiler, tmp_path, opened):
+@pytest.mark.parametrize("fmi", VERSIONS)
+def test_without_a_compiler(without_compiler, tmp_path, opened, fmi):
     model = satellite("made without a compiler")
     with pytest.warns(NoCompilerNote, match="needs mbdy where it runs.*`pip install ziglang` brings a compiler"):
-        fmu = export_fmu(model, tmp_path / "virtual.fmu")
+        fmu = export_fmu(model, tmp_path / "virtual.fmu", fmi=fmi)
     with zipfile.ZipFile(fmu) as packed:
         assert not [name for name in packed.namelist() if name.startswith("resources/core-")]
     with pytest.warns(NoCompilerNote):
@@ -227,15 +253,14 @@ def test_without_a_compiler(without_compiler, tmp_path, opened):
 
 
 PROCESS_END = """
-    import ctypes, sys, types
-    from pathlib import Path
-    slave = types.ModuleType("slave")
-    slave.__file__ = {slave!r}
-    exec(Path({slave!r}).read_text(encoding="utf-8"), vars(slave))
+    import _ctypes, ctypes, sys
+    sys.path.insert(0, {slave!r})
+    import host
     held = ctypes.CDLL({library!r})
-    slave._end_in_order({library!r})
-    slave._end_in_order({library!r})
-    slave._end_in_order({library!r} + "-that-is-not-there")
+    host.end_in_order({library!r})
+    host.end_in_order({library!r})
+    host.end_in_order({library!r} + "-that-is-not-there")
+    _ctypes.dlclose(held._handle)
     print("alive", flush=True)
 """
 LIBRARY_THAT_ENDS = """
@@ -247,7 +272,7 @@ LIBRARY_THAT_ENDS = """
 
 @pytest.mark.skipif(compiler() is None or not sys.platform.startswith("linux"), reason="no C compiler for Linux")
 def test_without_our_library_the_slave_has_pythonfmu_let_go_in_time(tmp_path):
-    """pythonfmu 0.7 aborts its host where its own destructor comes first."""
+    """pythonfmu 0.7 and pythonfmu3 0.3 may abort their host where their own destructor comes first."""
     (tmp_path / "ends.c").write_text(textwrap.dedent(LIBRARY_THAT_ENDS))
     library = tmp_path / "ends.so"
     subprocess.run([*compiler().command, "-fPIC", "-shared", "-o", str(library), str(tmp_path / "ends.c")], check=True)
@@ -268,16 +293,10 @@ def test_names_of_cores(system, machine, name):
 
 
 @pytest.mark.skipif(compiler() is None, reason="no C compiler")
-def test_our_c_compiles_without_a_warning(tmp_path):
-    flags = ["-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror"]
-    command = [
-        *compiler().command,
-        *front.FLAGS,
-        *flags,
-        "-o",
-        str(tmp_path / "front.so"),
-        '-DBEHIND_HASH="0"',
-        str(front.SOURCE),
-    ]
+@pytest.mark.parametrize("fmi", VERSIONS)
+def test_our_c_compiles_without_a_warning(tmp_path, fmi):
+    flags = ["-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror", "-shared", '-DBEHIND_HASH="0"']
+    source, made = str(FLAVOURS[fmi].door), str(tmp_path / "front.so")
+    command = [*compiler().command, *front.FLAGS, *flags, "-o", made, source]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

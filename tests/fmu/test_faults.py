@@ -5,22 +5,30 @@ from __future__ import annotations
 import ctypes
 import json
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
 
-from fmu.client import satellite
+from fmu.client import ERROR, needs_front, refused, satellite
 from mbdy.engine import Model
 from mbdy.fmu import export_fmu
-from mbdy.fmu.front import front
 
-WARNING, DISCARD, ERROR = 1, 2, 3
+pytestmark = pytest.mark.parametrize("fmi", ["2.0", "3.0"])
 
-needs_front = pytest.mark.skipif(front() is None, reason="no C compiler, or another platform: pythonfmu answers OK")
+WARNING, DISCARD = 1, 2
+
+REAL = {"2.0": "Real", "3.0": "Float64"}
+"""What a version of FMI calls the type of most variables."""
+OTHERS = {
+    "2.0": {"Integer": 1, "String": "one"},
+    "3.0": {
+        "Float32": 1.0, "Int8": 1, "UInt8": 1, "Int16": 1, "UInt16": 1, "Int32": 1, "UInt32": 1, "Int64": 1,
+        "UInt64": 1, "String": "one",
+    },
+}  # fmt: skip
+"""Types that no variable has, with a value of each."""
 
 
 def discarded(client, size: float = 1e-3) -> str:
@@ -91,14 +99,6 @@ def test_a_quaternion_of_zeros(opened):
     assert client["bus.attitude[3]"] == pytest.approx(1.0, abs=1e-4)
 
 
-@contextmanager
-def refused() -> Iterator[None]:
-    """A call that gets or sets a value and answers *error*."""
-    with pytest.raises(FMICallException) as caught:
-        yield
-    assert caught.value.status == ERROR
-
-
 @needs_front
 def test_a_state_set_too_late(opened):
     client = opened().initialize()
@@ -123,10 +123,10 @@ def test_an_output_that_has_no_start(opened):
 def test_a_value_reference_that_does_not_exist(opened):
     client = opened().initialize()
     with refused():
-        client.fmu.getReal([100_000])
+        client.get_reals([100_000])
     assert "value reference" in client.last
     with refused():
-        client.fmu.setReal([100_000], [1.0])
+        client.set_reals([100_000], [1.0])
     assert "no value reference 100000" in client.last
     client["panel.joint.torque"] = 0.1  # a refusal is of one call
     client.step()
@@ -137,8 +137,8 @@ def test_a_value_reference_that_does_not_exist(opened):
 def test_value_references_that_pythonfmu_passes_as_negative(opened, place):
     client = opened().initialize()
     for call in (
-        lambda: client.fmu.getReal([place]), lambda: client.fmu.getBoolean([place]),
-        lambda: client.fmu.setReal([place], [1.0]), lambda: client.fmu.setBoolean([place], [True]),
+        lambda: client.get_reals([place]), lambda: client.fmu.getBoolean([place]),
+        lambda: client.set_reals([place], [1.0]), lambda: client.fmu.setBoolean([place], [True]),
     ):  # fmt: skip
         with refused():
             call()
@@ -148,17 +148,16 @@ def test_value_references_that_pythonfmu_passes_as_negative(opened, place):
 
 @needs_front
 @pytest.mark.parametrize("name", ["panel.mass", "panel.joint.locked", "system.energy", None])
-def test_types_that_no_variable_has(opened, name):
+def test_types_that_no_variable_has(opened, name, fmi):
     client, clean = opened().initialize(), opened().initialize()
     vr = [client.place.get(name, 100_000)]
-    for call, sort in (
-        (lambda: client.fmu.getInteger(vr), "Integer"), (lambda: client.fmu.setInteger(vr, [1]), "Integer"),
-        (lambda: client.fmu.getString(vr), "String"), (lambda: client.fmu.setString(vr, ["one"]), "String"),
-    ):  # fmt: skip
-        with refused():
-            call()
-        words = f"'{name}' is of type {'Boolean' if name == 'panel.joint.locked' else 'Real'}"
-        assert (f"{words}: it can be neither set nor read as {sort}" if name else "no value reference") in client.last
+    words = f"'{name}' is of type {'Boolean' if name == 'panel.joint.locked' else REAL[fmi]}: "
+    for sort, value in OTHERS[fmi].items():
+        said = f"{words}it can be neither set nor read as {sort if fmi == '2.0' else 'another type'}"
+        for call, arguments in ((f"get{sort}", (vr,)), (f"set{sort}", (vr, [value]))):
+            with refused():
+                getattr(client.fmu, call)(*arguments)
+            assert (said if name else "no value reference") in client.last
     for one in (client, clean):
         one.step()
     np.testing.assert_array_equal(client.outputs(), clean.outputs())
@@ -166,24 +165,23 @@ def test_types_that_no_variable_has(opened, name):
 
 @needs_front
 @pytest.mark.parametrize("text", [b"\xff\xfe", None])
-def test_a_text_that_is_none(opened, text):
+def test_a_text_that_is_none(opened, text, fmi):
     client = opened().initialize()
-    places, texts = (ctypes.c_uint * 2)(0, 1), (ctypes.c_char_p * 2)(text, text)
-    assert (
-        client.fmu.dll.fmi2SetString(ctypes.c_void_p(client.fmu.component), places, ctypes.c_size_t(2), texts) == ERROR
-    )
+    places, texts, n = (ctypes.c_uint * 2)(0, 1), (ctypes.c_char_p * 2)(text, text), ctypes.c_size_t(2)
+    call = getattr(client.fmu.dll, f"fmi{fmi[0]}SetString")
+    assert call(ctypes.c_void_p(client.fmu.component), places, n, texts, *([n] if fmi == "3.0" else [])) == ERROR
     client.step()
 
 
 @needs_front
-def test_real_and_boolean_are_not_mixed(opened):
+def test_real_and_boolean_are_not_mixed(opened, fmi):
     client = opened().initialize()
     lock, mass = client.place["panel.joint.locked"], client.place["panel.mass"]
     for call, words in (
-        (lambda: client.fmu.setReal([lock], [0.5]), "'panel.joint.locked' is of type Boolean"),
-        (lambda: client.fmu.getReal([mass, lock]), "'panel.joint.locked' is of type Boolean"),
-        (lambda: client.fmu.setBoolean([mass], [True]), "'panel.mass' is of type Real"),
-        (lambda: client.fmu.getBoolean([mass]), "'panel.mass' is of type Real"),
+        (lambda: client.set_reals([lock], [0.5]), "'panel.joint.locked' is of type Boolean"),
+        (lambda: client.get_reals([mass, lock]), "'panel.joint.locked' is of type Boolean"),
+        (lambda: client.fmu.setBoolean([mass], [True]), f"'panel.mass' is of type {REAL[fmi]}"),
+        (lambda: client.fmu.getBoolean([mass]), f"'panel.mass' is of type {REAL[fmi]}"),
     ):
         with refused():
             call()
@@ -194,10 +192,9 @@ def test_real_and_boolean_are_not_mixed(opened):
 
 def test_a_switch_between_its_values(opened):
     client = opened().initialize()
-    saved = client.fmu.serializeFMUstate(client.fmu.getFMUstate())
-    state = json.loads(saved)
+    state = json.loads(client.to_bytes(client.saved()))
     state["u"][client.place["panel.joint.locked"]] = 0.5
-    client.fmu.setFMUstate(client.fmu.deSerializeFMUstate(json.dumps(state).encode()))
+    client.restore(client.from_bytes(json.dumps(state).encode()))
     assert "input 'panel.joint.locked' is 0.5: set 0 or 1" in discarded(client)
     client["panel.joint.locked"] = True
     client.step()
@@ -225,29 +222,30 @@ def test_outputs_that_are_not_finite_keep_their_last_good_values(opened):
 def test_a_step_before_initialization_is_over(opened):
     client = opened()
     assert "the FMU is instantiated: steps come after exitInitializationMode" in discarded(client)
-    client.fmu.setupExperiment(startTime=0.0)
-    client.fmu.enterInitializationMode()
+    client.enter()
     assert "the FMU is in initialization mode" in discarded(client)
     client["panel.joint.angle"] = 0.25
     client.fmu.exitInitializationMode()
     client.step()
     assert client["panel.joint.angle"] == pytest.approx(0.25, abs=1e-3)
-    client.fmu.reset()
+    client.reset()
     client.time = 0.0
     assert "the FMU is instantiated" in discarded(client)
     client.initialize().step()
 
 
 @needs_front
-def test_calls_out_of_order(opened):
+def test_calls_out_of_order(opened, fmi):
     client, clean = opened().initialize(), opened().initialize()
     for one in (client, clean):
         one.step()
-    for call, name in (
-        (lambda: client.fmu.setupExperiment(startTime=7.0, stopTime=8.0), "setupExperiment"),
+    calls = [
         (client.fmu.enterInitializationMode, "enterInitializationMode"),
         (client.fmu.exitInitializationMode, "exitInitializationMode"),
-    ):
+    ]
+    if fmi == "2.0":
+        calls.append((lambda: client.fmu.setupExperiment(startTime=7.0, stopTime=8.0), "setupExperiment"))
+    for call, name in calls:
         with refused():
             call()
         assert f"{name} changes nothing, the FMU is running" in client.last
@@ -260,7 +258,7 @@ def test_calls_out_of_order(opened):
     assert "terminate changes nothing, the FMU is terminated" in client.last
     assert "the FMU is terminated: reset it" in discarded(client)
     np.testing.assert_array_equal(client.outputs(), clean.outputs())
-    client.fmu.reset()
+    client.reset()
     client.initialize().step()
 
 
@@ -275,7 +273,7 @@ def test_calls_out_of_order(opened):
 def test_times_of_an_experiment_that_cannot_be(opened, times, words):
     client = opened()
     with refused():
-        client.fmu.setupExperiment(startTime=times[0], stopTime=times[1])
+        client.enter(*times)
     assert words in client.last
     client.initialize(start=3.0, stop=4.0).step()
 
@@ -291,8 +289,8 @@ def with_laws() -> Model:
     return replace(model, bodies=(bus, replace(panel, joint=joint), boom))
 
 
-def test_parameters_of_laws_that_cannot_be(opened, tmp_path):
-    client = opened(export_fmu(with_laws(), tmp_path / "laws.fmu")).initialize()
+def test_parameters_of_laws_that_cannot_be(opened, tmp_path, fmi):
+    client = opened(export_fmu(with_laws(), tmp_path / "laws.fmu", fmi=fmi)).initialize()
     for name, bad in (("panel.joint.friction_rate", 0.0), ("panel.joint.stop_lower", 2.0)):
         good = client[name]
         client[name] = bad

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from mbdy.app.common import (
-    RequestError,
     busy,
     file_name,
     guarded,
@@ -16,35 +15,45 @@ from mbdy.app.common import (
     said_warnings,
     seconds,
     show_json,
-    target,
 )
 from mbdy.app.simulate import Integrator
 
 FMI, KIND = "2.0", "python"
-"""The version of the Functional Mock-up Interface, and what an FMU is made of."""
+"""Unless told otherwise: the version of the Functional Mock-up Interface, and what an FMU is made of."""
 
 
 @guarded
 def fmu(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")],
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="F.fmu", help="Else MODEL.fmu.")] = None,
-    fmi: Annotated[str, typer.Option(metavar=FMI, help="Version of the interface; this version makes 2.0.")] = FMI,
+    fmi: Annotated[str, typer.Option(metavar="2.0|3.0", help="Version of the interface.")] = FMI,
     kind: Annotated[
-        str, typer.Option(metavar=KIND, help="What it is made of; this version's run in hosts with Python.")
+        str,
+        typer.Option(
+            metavar="python|native",
+            help="What it is made of: python runs in hosts with Python, co-simulation only; native is C and runs in "
+            "any host, model exchange too.",
+        ),
     ] = KIND,
+    platform: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A platform that a native FMU runs on, else this one: linux64, win64, darwin64, linux-aarch64, "
+            "darwin-arm64, or all; repeat it. Others than this machine's are made with ziglang.",
+        ),
+    ] = None,
+    scalars: Annotated[
+        bool, typer.Option("--scalars", help="No arrays in FMI 3.0, for importers that cannot use them.")
+    ] = False,
     step: Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")] = "0.001",
     integrator: Annotated[Integrator, typer.Option(help="How a step is made.")] = Integrator.RK4,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
-    """Export a model as an FMU for co-simulation."""
-    if fmi != FMI:
-        raise RequestError(f"--fmi {fmi}: this version makes FMI {FMI} only; leave --fmi out")
-    if kind != KIND:
-        raise RequestError(f"--kind {kind}: this version makes FMUs of kind {KIND} only; leave --kind out")
+    """Export a model as an FMU."""
     path = file_name(output or Path(model.with_suffix(".fmu").name), "-o", sources=(model,))
     loaded = load_model(model)
     internal = seconds(step, "--step")
-    target(path, "-o")
     from mbdy.fmu import export_fmu
 
     with busy("exporting") as tell:
@@ -55,6 +64,8 @@ def fmu(
             kind=kind,
             step=internal,
             integrator=integrator.value,
+            platforms=platform or (),
+            scalars=scalars,
             progress=lambda stage, done: tell(done),
         )
     size = written.stat().st_size
@@ -66,6 +77,8 @@ def fmu(
                 "bytes": size,
                 "fmi": fmi,
                 "kind": kind,
+                "platforms": platform or (),
+                "scalars": scalars,
                 "step": internal,
                 "integrator": integrator.value,
                 "warnings": said_warnings,

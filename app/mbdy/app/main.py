@@ -12,6 +12,7 @@ from mbdy.app.demo import demo
 from mbdy.app.fmu import fmu
 from mbdy.app.new import new
 from mbdy.app.simulate import simulate
+from mbdy.app.ssp import ssp
 from mbdy.app.verify import verify
 
 app = typer.Typer(
@@ -29,6 +30,7 @@ EXAMPLES = {
     simulate: "mbdy simulate satellite.toml --until 60 --every 0.1 --set 'bus.omega[1]=2 deg/s' -o run.csv "
     "--report run.html",
     fmu: "mbdy fmu satellite.toml -o satellite.fmu",
+    ssp: "mbdy ssp satellite.toml --controller controller.fmu -o system.ssp",
     verify: "mbdy verify satellite.toml --report evidence.md",
     demo: "mbdy demo --folder first-run",
 }

@@ -1,6 +1,7 @@
 """What a system is and its equations of motion: model files, the Order-N equations, the compiled core."""
 
-from mbdy.engine.compiled import Compiled, CompilerError, NoCacheNote, NoCompilerNote, compiled
+from mbdy.engine.building import CompilerError, NoCacheNote
+from mbdy.engine.compiled import Compiled, NoCompilerNote, compiled
 from mbdy.engine.equations import Equations, equations
 from mbdy.engine.faults import Fault, ModelError, ModelWarning
 from mbdy.engine.files import dumps, load, loads, save

@@ -1,54 +1,34 @@
-"""One model as one FMU file: contents gathered, named by their hash, built by pythonfmu, described, zipped."""
+"""One model as one FMU file: compiled, its contents gathered, described, zipped."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import re
-import sys
 import tempfile
-import unicodedata
-import uuid
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from pythonfmu import FmuBuilder
-
+from mbdy.engine.building import Progress
 from mbdy.engine.compiled import Compiled, NoCompilerNote, compiled
 from mbdy.engine.core import binding
-from mbdy.engine.files import dumps
+from mbdy.engine.equations import equations
 from mbdy.engine.model import Model
-from mbdy.engine.ports import Ports
 from mbdy.engine.rules import keep_rules
 from mbdy.engine.units import quantity
-from mbdy.fmu import slave
-from mbdy.fmu.description import About, completed
-from mbdy.fmu.documentation import page
-from mbdy.fmu.front import LIBRARY, front
-from mbdy.fmu.table import Scalar, scalars
+from mbdy.fmu.description.model_description import About, description
+from mbdy.fmu.native import kind as native_kind
+from mbdy.fmu.native.platforms import ALL, Platform, host, named
+from mbdy.fmu.package import Settings
+from mbdy.fmu.python import kind as python_kind
+from mbdy.fmu.table import scalars as rows
 
-Progress = Callable[[str, float], None]
-HASH_DIGITS = 12
-MOST_NAME = 40
+VERSIONS, KINDS = ("2.0", "3.0"), ("python", "native")
 
 
 class ExportError(ValueError):
     """What was asked for cannot be exported; the message says what can."""
-
-
-@dataclass(frozen=True)
-class Package:
-    """All that goes into an FMU but its description: files by their path inside, and the name they give it."""
-
-    identifier: str
-    guid: str
-    files: Mapping[str, bytes]
 
 
 def export_fmu(
@@ -59,43 +39,70 @@ def export_fmu(
     kind: str = "python",
     step: float | str = 1e-3,
     integrator: str = "rk4",
+    platforms: Sequence[str] = (),
+    scalars: bool = False,
     progress: Progress | None = None,
 ) -> Path:
     """Writes ``model`` as an FMU and returns its path.
 
     ``path``        ends in ``.fmu``; its folder is made, an earlier file is replaced as a whole.
-    ``fmi``         ``"2.0"`` (co-simulation).
-    ``kind``        ``"python"``: made with pythonfmu, for hosts that run in Python.
-    ``step``        [s] largest internal step, or text with a unit (``"1 ms"``); also the default experiment's.
+    ``fmi``         ``"2.0"`` or ``"3.0"``.
+    ``kind``        ``"python"``: made with pythonfmu or pythonfmu3, co-simulation in hosts that run in Python.
+                    ``"native"``: C, for any host, co-simulation and model exchange.
+    ``step``        [s] longest internal step, or text with a unit (``"1 ms"``); also the default experiment's.
     ``integrator``  ``"rk4"`` or ``"euler-cromer"``.
+    ``platforms``   what a native FMU runs on: names of `mbdy.fmu.native.platforms` or ``"all"``; this machine's where
+                    none is named. Those of other machines are made with ziglang.
+    ``scalars``     no arrays in FMI 3.0 either, for importers that cannot use them.
     ``progress``    called with what begins and the fraction done.
 
-    Without a C compiler the FMU is written all the same but needs mbdy where it runs; a `NoCompilerNote` warns.
-    Raises `ExportError` for what cannot be exported, `mbdy.engine.ModelError` where a model made in Python breaks a
-    rule of model files, and OSError where the file cannot be written.
+    Without a C compiler an FMU of kind python is written all the same but needs mbdy where it runs; a `NoCompilerNote`
+    warns. Raises `ExportError` for what cannot be exported, `mbdy.engine.CompilerError` where C cannot be compiled,
+    `mbdy.engine.ModelError` where a model made in Python breaks a rule of model files, and OSError where the file
+    cannot be written.
     """
     told: Progress = progress or (lambda stage, done: None)
     h = _checked(fmi, kind, step, integrator)
+    wanted = _platforms(platforms, kind)
     _check_name(model.name)
     keep_rules(model)
     target = _target(path)
-    told("compiling the equations", 0.0)
-    made = _compiled(model)
-    told("gathering the contents", 0.6)
-    table = scalars(made.equations.ports)
-    package = _package(model, made.equations.ports, table, made.library, h, integrator)
-    told("writing the FMU", 0.8)
+    settings = Settings(fmi=fmi, step=h, integrator=integrator, scalars=scalars, version=version())
+    if kind == "native":
+        made = equations(model)
+        table = rows(made.ports, derivatives=True, independent=fmi == "3.0")
+        packed = native_kind.package(model, made, table, settings, wanted, lambda stage, done: told(stage, 0.9 * done))
+    else:
+        told("compiling the equations", 0.0)
+        core = _compiled(model)
+        told("gathering the contents", 0.6)
+        table = rows(core.equations.ports, independent=fmi == "3.0")
+        packed = python_kind.package(model, core.equations.ports, table, core.library, settings)
+    told("writing the FMU", 0.9)
     about = About(
         name=model.name,
         description=f"{model.name}: {len(model.bodies)} bodies, dynamics by mbdy",
-        guid=package.guid,
-        tool=f"mbdy {version()}",
+        guid=packed.guid,
+        tool=f"mbdy {settings.version}",
         step=h,
     )
-    with _built(package.identifier, package.files) as built:
-        _write(target, _entries(built, package, about, table))
+    described = description(
+        about, table, identifier=packed.identifier, fmi=fmi, kind=kind, sources=packed.sources, scalars=scalars
+    )
+    _write(target, {"modelDescription.xml": described, **dict(sorted(packed.files.items()))})
     told("done", 1.0)
     return target
+
+
+def _platforms(names: Sequence[str], kind: str) -> tuple[Platform, ...]:
+    if kind != "native":
+        if names:
+            raise ExportError(f"platforms={list(names)!r}: only an FMU of kind 'native' is made for other platforms")
+        return ()
+    try:
+        return ALL if "all" in names else tuple(dict.fromkeys(map(named, names))) or (host(),)
+    except ValueError as error:
+        raise ExportError(str(error)) from None
 
 
 def _compiled(model: Model) -> Compiled:
@@ -106,7 +113,7 @@ def _compiled(model: Model) -> Compiled:
     if made.library is None:
         warnings.warn(
             "no C compiler found (cc, gcc, clang or ziglang): the FMU carries no compiled core, so it needs mbdy where "
-            "it runs and is slower there, and pythonfmu 0.7 may crash its host where the FMU is unpacked into a folder "
+            "it runs and is slower there, and pythonfmu may crash its host where the FMU is unpacked into a folder "
             "with a name beyond plain ASCII, or twice into one folder; `pip install ziglang` brings a compiler",
             NoCompilerNote,
             stacklevel=3,
@@ -123,10 +130,10 @@ def version() -> str:
 
 
 def _checked(fmi: str, kind: str, step: float | str, integrator: str) -> float:
-    if fmi != "2.0":
-        raise ExportError(f"fmi={fmi!r}: this version makes FMI '2.0' only")
-    if kind != "python":
-        raise ExportError(f"kind={kind!r}: this version makes FMUs of kind 'python' only")
+    if fmi not in VERSIONS:
+        raise ExportError(f"fmi={fmi!r}: must be one of {', '.join(map(repr, VERSIONS))}")
+    if kind not in KINDS:
+        raise ExportError(f"kind={kind!r}: must be one of {', '.join(map(repr, KINDS))}")
     if integrator not in binding.INTEGRATORS:
         raise ExportError(f"integrator={integrator!r}: must be one of {', '.join(map(repr, binding.INTEGRATORS))}")
     try:
@@ -161,89 +168,13 @@ def _target(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _package(
-    model: Model, ports: Ports, table: tuple[Scalar, ...], library: Path | None, step: float, integrator: str
-) -> Package:
-    toml = dumps(model)
-    description = {
-        "version": version(), "name": model.name, "step": step, "integrator": integrator,
-        "states": ports.state_names, "quaternions": ports.quaternions,
-        "scalars": [row.slave_row() for row in table],
-    }  # fmt: skip
-    resources = {
-        "model.toml": toml.encode(),
-        "ports.json": json.dumps(description, ensure_ascii=False, indent=1).encode(),
-        "binding.py": Path(binding.__file__).read_bytes(),
-    }
-    if library is not None:
-        resources[slave.core_name()] = library.read_bytes()
-    code = Path(slave.__file__).read_bytes()
-    doorway = front()
-    digest = hashlib.sha256()
-    for part in (
-        code,
-        doorway or b"",
-        *(part for name, data in sorted(resources.items()) for part in (name.encode(), data)),
-    ):
-        digest.update(len(part).to_bytes(8))
-        digest.update(part)
-    identifier = f"mbdy_{_ascii(model.name)}_{digest.hexdigest()[:HASH_DIGITS]}"
-    files = {f"resources/{name}": data for name, data in resources.items()}
-    files[f"resources/{identifier}.py"] = code
-    files["documentation/index.html"] = page(model, table, step, integrator).encode()
-    if doorway is not None:
-        files[f"binaries/linux64/{identifier}.so"] = doorway
-    return Package(identifier, str(uuid.UUID(digest.hexdigest()[:32])), files)
-
-
-def _ascii(name: str) -> str:
-    """``name`` in the letters that an identifier may have."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return re.sub(r"[^A-Za-z0-9]+", "_", plain).strip("_")[:MOST_NAME].strip("_") or "model"
-
-
-@contextmanager
-def _built(identifier: str, files: Mapping[str, bytes]) -> Iterator[zipfile.ZipFile]:
-    """The FMU as pythonfmu builds it around the slave; Python's path and modules are left as they were."""
-    with tempfile.TemporaryDirectory(prefix="mbdy-fmu-") as folder:
-        script = Path(folder) / f"{identifier}.py"
-        script.write_bytes(files[f"resources/{identifier}.py"])
-        path, bytecode = list(sys.path), sys.dont_write_bytecode
-        sys.dont_write_bytecode = True
-        try:
-            built = FmuBuilder.build_FMU(script, Path(folder) / "built.fmu")
-        finally:
-            sys.path[:], sys.dont_write_bytecode = path, bytecode
-            sys.modules.pop(identifier, None)
-        with zipfile.ZipFile(built) as opened:
-            yield opened
-
-
-def _entries(
-    built: zipfile.ZipFile, package: Package, about: About, table: tuple[Scalar, ...]
-) -> Iterator[tuple[str, bytes]]:
-    """Files of the finished FMU: pythonfmu's, its Linux library behind ours where we have one, and our own."""
-    replaced = f"binaries/linux64/{package.identifier}.so"
-    files = dict(package.files)
-    for name in built.namelist():
-        if name == "modelDescription.xml":
-            files[name] = completed(built.read(name), about, table)
-        elif name == replaced and replaced in package.files:
-            files[f"binaries/linux64/{LIBRARY}"] = built.read(name)
-        else:
-            files.setdefault(name, built.read(name))
-    first = "modelDescription.xml"
-    yield first, files.pop(first)
-    yield from sorted(files.items())
-
-
-def _write(target: Path, entries: Iterator[tuple[str, bytes]]) -> None:
-    """``entries`` as a zip file at ``target``, all or nothing; no times in it, so that equal FMUs are equal files."""
+def _write(target: Path, entries: Mapping[str, bytes]) -> None:
+    """``entries``, by their paths, as a zip file at ``target``, all or nothing; equal entries give equal files."""
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}-", suffix=".part")
     part = Path(name)
     try:
         with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
-            for entry, data in entries:
+            for entry, data in entries.items():
                 info = zipfile.ZipInfo(entry)
                 info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
                 packed.writestr(info, data)

@@ -1,23 +1,35 @@
-"""The port table one scalar a row: what an FMU's value references mean, for every description and the slave."""
+"""The port table one scalar a row: what an FMU's value references mean, for every description, slave and C table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import groupby
+from typing import Any, Literal
 
 from mbdy.engine.ports import Ports
-from mbdy.engine.variables import Causality, Variable
+from mbdy.engine.variables import DISPLAY_UNITS, Variable
+from mbdy.fmu.description.units import rate_unit
 
-VECTORS: Mapping[Causality, str] = {"input": "u", "parameter": "p", "output": "y"}
+Causality = Literal["input", "parameter", "output", "calculatedParameter", "local", "independent"]
+VECTORS: Mapping[str, str] = {"input": "u", "parameter": "p", "output": "y"}
+CALCULATED = ("mass", "centre_of_mass", "momentum", "angular_momentum", "energy")
+"""Outputs of ``system`` that are calculated parameters too, ``system.initial.X``: as initialization left them."""
+WHEEL_SPEED = 100.0
+"""[rad/s] What a wheel's speed is measured by: about 1000 rpm."""
+TIME = "time"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scalar:
-    """One scalar variable. Its value reference is its place in the table: inputs, parameters, outputs.
+    """One scalar variable. Its value reference is its place in the table.
 
-    ``vector`` and ``place`` say where the core has it, ``start_at`` where its start value is in ``s`` (states).
-    ``dependencies`` are value references of the inputs that act on an output at the same instant.
+    The table has inputs, parameters, outputs and calculated parameters, then state derivatives and the time where it
+    was asked for them. ``vector`` and ``place`` say where the value is: ``u``, ``p``, ``y`` as the core has them;
+    ``c`` a calculated parameter, at the place in ``y`` that it is taken from; ``dx`` a derivative, at its state's
+    place in ``x``; ``t`` the time. ``start_at`` is where the start value lies in ``s``, ``state`` which place in ``x``
+    an output is. ``array`` names the array of FMI 3 that has it as an element. ``dependencies`` are value references
+    of the inputs that act on an output at the same instant.
     """
 
     name: str
@@ -29,6 +41,8 @@ class Scalar:
     description: str
     start: float | None
     start_at: int | None
+    state: int | None
+    array: str | None
     boolean: bool
     tunable: bool
     minimum: float | None
@@ -39,13 +53,37 @@ class Scalar:
     def slave_row(self) -> dict[str, Any]:
         """The row as the slave reads it."""
         row = asdict(self)
-        for key in ("description", "display_unit", "dependencies"):
+        for key in ("description", "display_unit", "dependencies", "state", "array"):
             del row[key]
         return row
 
 
-def scalars(ports: Ports) -> tuple[Scalar, ...]:
-    """The rows of ``ports``, in the order of their value references."""
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A variable of FMI 3: one scalar, or several under the name that they share.
+
+    Its value reference is that of its first scalar; those of the others stand for nothing then.
+    """
+
+    name: str
+    value_reference: int
+    rows: tuple[Scalar, ...]
+
+    @property
+    def first(self) -> Scalar:
+        return self.rows[0]
+
+    @property
+    def size(self) -> int:
+        return len(self.rows)
+
+
+def scalars(ports: Ports, *, derivatives: bool = False, independent: bool = False) -> tuple[Scalar, ...]:
+    """The rows of ``ports``, in the order of their value references.
+
+    ``derivatives``  with the derivatives of all states, in the order of ``x``.
+    ``independent``  with the time, as FMI 3 wants it.
+    """
     inputs = {v.name: tuple(range(v.places.start, v.places.stop)) for v in ports.inputs}
     combined: dict[tuple[str, ...], tuple[int, ...]] = {}  # whole lists are shared by many outputs
 
@@ -55,10 +93,30 @@ def scalars(ports: Ports) -> tuple[Scalar, ...]:
             combined[names] = tuple(sorted(vr for name in names for vr in inputs[name]))
         return combined[names]
 
-    return tuple(_scalar(v, k, dependencies(v)) for v in ports for k in range(v.size))
+    rows = [_scalar(v, k, dependencies(v), _nominal(v, ports)) for v in ports for k in range(v.size)]
+    outputs = [row for row in rows if row.causality == "output"]
+    rows += _calculated(outputs)
+    if derivatives:
+        states = {row.state: row for row in outputs if row.state is not None}
+        rows += [_derivative(states[at], at) for at in sorted(states)]
+    if independent:
+        rows.append(_time())
+    return tuple(rows)
 
 
-def _scalar(v: Variable, k: int, dependencies: tuple[int, ...]) -> Scalar:
+def arrays(table: Sequence[Scalar], *, scalars: bool = False) -> tuple[Array, ...]:
+    """``table`` by the variables of FMI 3, arrays where it has them, or with ``scalars`` one variable a row."""
+    made: list[Array] = []
+    for array, group in groupby(enumerate(table), key=lambda item: item[1].array):
+        rows = list(group)
+        if array is None or scalars:
+            made += [Array(row.name, vr, (row,)) for vr, row in rows]
+        else:
+            made.append(Array(array, rows[0][0], tuple(row for _, row in rows)))
+    return tuple(made)
+
+
+def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], nominal: float | None) -> Scalar:
     default = 0.0 if v.causality != "output" else None
     return Scalar(
         name=v.scalar_names[k],
@@ -70,10 +128,78 @@ def _scalar(v: Variable, k: int, dependencies: tuple[int, ...]) -> Scalar:
         description=v.description,
         start=default if v.start is None else v.start[k],
         start_at=None if v.start_at is None else v.start_at + k,
+        state=None if v.state is None else v.state + k,
+        array=v.name if _is_array(v) else None,
         boolean=v.boolean,
         tunable=v.tunable,
         minimum=v.minimum,
         maximum=v.maximum,
-        nominal=v.nominal,
+        nominal=nominal,
         dependencies=dependencies,
     )
+
+
+def _is_array(v: Variable) -> bool:
+    """Whether FMI 3 can have ``v`` as one array: of one dimension without gaps, in one unit."""
+    return v.size > 1 and len(set(v.units)) == 1 and v.labels == tuple(f"[{k + 1}]" for k in range(v.size))
+
+
+def _nominal(v: Variable, ports: Ports) -> float | None:
+    """What ``v`` is measured by where 1 would be far off: solvers scale their tolerance of a state by it."""
+    if v.nominal is not None or v.port != "wheels":
+        return v.nominal
+    stem, _, sort = v.name.rpartition(".")
+    inertia = (ports.by_name[f"{stem}.inertia"].start or (0.0,))[0]
+    nominal = WHEEL_SPEED if sort == "speed" else WHEEL_SPEED * inertia
+    return nominal if nominal > 0.0 else None
+
+
+def _calculated(outputs: Sequence[Scalar]) -> Iterator[Scalar]:
+    stems = {f"system.{name}": f"system.initial.{name}" for name in CALCULATED}
+    for row in outputs:
+        stem, bracket, index = row.name.partition("[")
+        if stem in stems:
+            yield replace(
+                row,
+                name=stems[stem] + bracket + index,
+                causality="calculatedParameter",
+                vector="c",
+                description=f"{row.description}, when initialization ends",
+                start=None,
+                start_at=None,
+                state=None,
+                array=row.array and stems[row.array],
+                tunable=False,
+                dependencies=(),
+            )
+
+
+def _derivative(state: Scalar, place: int) -> Scalar:
+    unit = rate_unit(state.unit)
+    return replace(
+        state,
+        name=f"der({state.name})",
+        causality="local",
+        vector="dx",
+        place=place,
+        unit=unit,
+        display_unit=DISPLAY_UNITS.get(unit),
+        description=f"Derivative of {state.array or state.name}",
+        start=None,
+        start_at=None,
+        state=None,
+        array=state.array and f"der({state.array})",
+        tunable=False,
+        minimum=None,
+        maximum=None,
+        nominal=None,
+        dependencies=(),
+    )
+
+
+def _time() -> Scalar:
+    return Scalar(
+        name=TIME, causality="independent", vector="t", place=0, unit="s", display_unit=None, description="Time",
+        start=None, start_at=None, state=None, array=None, boolean=False, tunable=False, minimum=None, maximum=None,
+        nominal=None, dependencies=(),
+    )  # fmt: skip

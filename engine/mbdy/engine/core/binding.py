@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER, c_double, c_int, c_void_p
 
-ABI = 3
+ABI = 4
 OK, BAD_INPUT, BAD_PARAMETER, BAD_START, FAILED, BAD_STEP = range(6)
 INTEGRATORS = {"rk4": 0, "euler-cromer": 1}
 ORDERS = {"held": 0, "linear": 1, "quadratic": 2}
@@ -65,7 +65,8 @@ class Core:
         self.library = library
         self._plant = _Plant(library)
         self.handle = self._plant.handle
-        self.s, self.x, self.u, self.u_end, self.p, self.y, self.u_mid, self.impulses = map(self._vector, range(8))
+        self.s, self.x, self.u, self.u_end = map(self._vector, (S, X, U, U_END))
+        self.p, self.y, self.u_mid, self.impulses = map(self._vector, (P, Y, U_MID, LATCHED))
         self._done = c_int(0)
 
     def _vector(self, which: int) -> ctypes.Array:

@@ -7,13 +7,15 @@
 #ifndef MBDY_CORE_H
 #define MBDY_CORE_H
 
+#if !defined(MBDY_API) /* else part of a larger library, which shows its own functions only */
 #if defined(_WIN32)
 #define MBDY_API __declspec(dllexport)
 #else
 #define MBDY_API __attribute__((visibility("default")))
 #endif
+#endif
 
-#define MBDY_ABI 3
+#define MBDY_ABI 4
 
 enum mbdy_status {
     MBDY_OK = 0,
@@ -33,8 +35,8 @@ enum mbdy_integrator { MBDY_RK4 = 0, MBDY_EULER = 1 };
    through u, u_mid at the middle and u_end. */
 enum mbdy_order { MBDY_HELD = 0, MBDY_LINEAR = 1, MBDY_QUADRATIC = 2 };
 
-/* The last one has the impulses of the latches of the last step. */
-enum mbdy_vector { MBDY_S, MBDY_X, MBDY_U, MBDY_U_END, MBDY_P, MBDY_Y, MBDY_U_MID, MBDY_LATCHED, MBDY_VECTORS };
+/* LATCHED has the impulses of the latches of the last step; K the constants that mbdy_prepare makes. */
+enum mbdy_vector { MBDY_S, MBDY_X, MBDY_U, MBDY_U_END, MBDY_P, MBDY_Y, MBDY_U_MID, MBDY_LATCHED, MBDY_K, MBDY_VECTORS };
 
 typedef struct mbdy_core mbdy_core;
 
@@ -49,15 +51,27 @@ MBDY_API int mbdy_fault(const mbdy_core *core);
 MBDY_API int mbdy_prepare(mbdy_core *core);
 MBDY_API int mbdy_start(mbdy_core *core);
 
+/* MBDY_BAD_INPUT where an input in u cannot be used, which a step would say too. */
+MBDY_API int mbdy_check(mbdy_core *core);
+
 /* x' and y at any state and input; the plant's own x, u and y where a pointer is null. Impulses of the last step are
    in y with the plant's own x. */
 MBDY_API void mbdy_derivatives(mbdy_core *core, const double *x, const double *u, double *dx);
 MBDY_API void mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y);
 
-/* Locked joints that move stop at once, as by a latch. Then one communication step H in ceil(H/h - 1e-9) equal internal
+/* Joints locked by u that move stop at once, as by a latch; the momentum of the system stays. 1 where some did. */
+MBDY_API int mbdy_latch(mbdy_core *core);
+
+/* Scales each quaternion of a vector like x to one, without turning its sign. */
+MBDY_API void mbdy_normalise(double *x);
+
+/* Locked joints are latched. Then one communication step H in ceil(H/h - 1e-9) equal internal
    steps, the inputs held, linear or quadratic (booleans hold the value in u_end, or u where all is held); then y, with
    the inputs of the end, which u and u_mid then have too. On a fault x and impulses are as before. */
 MBDY_API int mbdy_step(mbdy_core *core, double H, double h, int integrator, int order);
+
+/* mbdy_step without y. */
+MBDY_API int mbdy_advance(mbdy_core *core, double H, double h, int integrator, int order);
 
 /* `rows` communication steps in a row, inputs held or linear, with rows + 1 rows of `inputs`, one for each instant (the
    plant's own u, held, where null); after each step the outputs at places `pick`, with the inputs of that instant, are

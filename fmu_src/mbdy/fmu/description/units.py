@@ -56,3 +56,19 @@ def unit(name: str) -> Unit:
 def units(names: Iterable[str]) -> tuple[Unit, ...]:
     """Each unit of ``names`` once, in the order of first use; a variable without a unit has none."""
     return tuple(unit(name) for name in dict.fromkeys(names) if name)
+
+
+def rate_unit(name: str) -> str:
+    """Unit of the derivative of what is in ``name``: ``m/s2`` for ``m/s``, ``N.m`` for ``N.m.s``, ``1/s`` for ``1``.
+
+    Raises ValueError for a unit that it cannot spell.
+    """
+    above, _, below = name.partition("/")
+    factors = above.split(".")
+    if "s" in factors and len(factors) > 1:
+        factors.remove("s")
+        return "/".join(filter(None, (".".join(factors), below)))
+    rated = f"{above}/s2" if below == "s" else f"{above}/s" if not below else ""
+    if not rated:
+        raise ValueError(f"unit {name!r}: its derivative's unit cannot be spelled; write it as in 'm/s' or 'N.m.s'")
+    return rated

@@ -1,0 +1,109 @@
+"""``mbdy ssp``: a model file and a controller's FMU as one connected system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mbdy.app.common import (
+    RequestError,
+    busy,
+    counted,
+    file_name,
+    guarded,
+    load_model,
+    said_warnings,
+    seconds,
+    show_json,
+    target,
+)
+from mbdy.app.simulate import Integrator
+
+NONE = "none"
+"""What ``--outputs`` is given to show no output."""
+
+
+@guarded
+def ssp(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")],
+    controller: Annotated[
+        Path, typer.Option(metavar="C.fmu", help="The controller as an FMU (FMI 2.0, co-simulation).")
+    ],
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="F.ssp", help="Else MODEL.ssp.")] = None,
+    connect: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OUT=IN",
+            help="Connect variables with other names: controller.x=plant.bus.torque; repeat it. Equal names are "
+            "connected without it.",
+        ),
+    ] = None,
+    outputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Outputs of the plant that the system shows: names or patterns ('bus.*'), or none; else rates and "
+            "attitudes.",
+        ),
+    ] = None,
+    kind: Annotated[str, typer.Option(help="What the plant's FMU is made of, as for mbdy fmu.")] = "python",
+    step: Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")] = "0.001",
+    integrator: Annotated[Integrator, typer.Option(help="How a step is made.")] = Integrator.RK4,
+    as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
+) -> None:
+    """Export a model and a controller, connected, as an SSP package."""
+    path = file_name(output or Path(model.with_suffix(".ssp").name), "-o", sources=(model, controller))
+    pairs = [_pair(text) for text in connect or ()]
+    patterns = [part.strip() for text in outputs for part in text.split(",")] if outputs else None
+    loaded = load_model(model)
+    internal = seconds(step, "--step")
+    target(path, "-o")
+    from mbdy.fmu import export_ssp
+
+    with busy("exporting") as tell:
+        written = export_ssp(
+            loaded,
+            controller,
+            path,
+            connect=pairs,
+            outputs=() if patterns == [NONE] else patterns,
+            kind=kind,
+            step=internal,
+            integrator=integrator.value,
+            progress=lambda stage, done: tell(done),
+        )
+    from fmpy.ssp.ssd import read_ssd
+
+    system = read_ssd(str(written)).system
+    assert system is not None  # a description has one
+    made = [c for c in system.connections if c.startElement and c.endElement]
+    size = written.stat().st_size
+    if as_json:
+        show_json(
+            {
+                "ok": True,
+                "file": written,
+                "bytes": size,
+                "kind": kind,
+                "step": internal,
+                "integrator": integrator.value,
+                "connections": [
+                    {"from": f"{c.startElement}.{c.startConnector}", "to": f"{c.endElement}.{c.endConnector}"}
+                    for c in made
+                ],
+                "outputs": [connector.name for connector in system.connectors],
+                "warnings": said_warnings,
+            }
+        )
+    else:
+        parts = f"{counted(len(made), 'connection')}, {counted(len(system.connectors), 'output')}"
+        typer.echo(f"wrote {written}: plant and controller, {parts}, {max(1, size // 1024)} KiB")
+
+
+def _pair(text: str) -> tuple[str, str]:
+    source, sign, into = (part.strip() for part in text.partition("="))
+    if not (source and sign and into):
+        raise RequestError(f"--connect {text!r}: must be OUTPUT=INPUT, as in 'controller.x=plant.bus.torque[1]'")
+    return source, into

@@ -1,0 +1,235 @@
+"""C into shared libraries: the compiler, and objects and libraries kept by content so that each is built once.
+
+Objects are kept apart from the libraries made of them: a long generated file is compiled once for all libraries that
+hold it. Both lie in the user's cache folder (or the folder that the environment variable ``MBDY_CACHE`` names) under
+the hash of all that makes them: sources, flags and compiler.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.util import find_spec
+from pathlib import Path
+
+import platformdirs
+
+FLAGS = ("-std=c11", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden", "-fno-math-errno")
+"""What every C file of a model is compiled with; the same for a core and a native FMU, so that they share objects."""
+LINK = () if os.name == "nt" else ("-lm",)
+LONG = 1_500_000
+"""Characters of generated C (some 150 bodies) from which -O1 is asked for: as fast to within a tenth, while the time
+that -O2 takes grows faster than the code (500 bodies: one minute against four)."""
+COMPILER_VARIABLE = "MBDY_CC"
+CACHE_VARIABLE = "MBDY_CACHE"
+ENVIRONMENT = {"SOURCE_DATE_EPOCH": "0", "MACOSX_DEPLOYMENT_TARGET": "11.0"}
+"""No hour of the build in libraries, so that equal sources give equal files; and older Macs may load them."""
+INCLUDED = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+Progress = Callable[[str, float], None]
+"""Called with what begins and the fraction done."""
+
+
+class NoCacheNote(UserWarning):
+    """Said once where compiled cores cannot be kept."""
+
+
+class CompilerError(Exception):
+    """The C compiler refused the sources; the message has its command and first words."""
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A command that compiles C, and what it says of its version."""
+
+    command: tuple[str, ...]
+    version: str
+
+
+@cache
+def compiler() -> Compiler | None:
+    """The C compiler: ``MBDY_CC`` (``none`` for none), ``CC``, cc, gcc, clang, or ziglang; None without one.
+
+    Raises `CompilerError` where ``MBDY_CC`` names none.
+    """
+    chosen = os.environ.get(COMPILER_VARIABLE, "")
+    if chosen == "none":
+        return None
+    for command in [tuple(chosen.split())] if chosen else _candidates():
+        try:
+            said = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60, check=True)
+        except (OSError, subprocess.SubprocessError):
+            continue
+        return Compiler(command, said.stdout.strip())
+    if chosen:
+        raise CompilerError(f"{COMPILER_VARIABLE}={chosen}: is no C compiler that answers --version; name one, or none")
+    return None
+
+
+def _candidates() -> list[tuple[str, ...]]:
+    named = [os.environ.get("CC", ""), "cc", "gcc", "clang"]
+    found = [tuple(name.split()) for name in named if name and shutil.which(name.split()[0])]
+    if find_spec("ziglang"):
+        # without -mcpu zig builds for this very processor, and the library may travel in an FMU
+        found.append((sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"))
+    return found
+
+
+def cache_folder() -> Path:
+    """Where compiled cores are kept; where that cannot be, a folder of this process that goes with it."""
+    chosen = os.environ.get(CACHE_VARIABLE)
+    wanted = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("mbdy", appauthor=False)) / "cores"
+    return _usable(wanted)
+
+
+@cache
+def _usable(wanted: Path) -> Path:
+    try:
+        wanted.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=wanted):
+            return wanted
+    except OSError as fault:
+        warnings.warn(
+            f"compiled cores cannot be kept in {wanted} ({fault.strerror}): they are built anew each time; name a "
+            f"folder for them in {CACHE_VARIABLE}",
+            NoCacheNote,
+            stacklevel=2,
+        )
+    folder = Path(tempfile.mkdtemp(prefix="mbdy-cores-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def shared_library(
+    files: Mapping[str, str],
+    cc: Compiler,
+    flags: Sequence[str],
+    link: Sequence[str],
+    *,
+    suffix: str = "",
+    progress: Progress | None = None,
+) -> Path:
+    """The shared library of C ``files`` by name, kept under the hash of all that makes it, or built.
+
+    ``flags``     for compiling; -O2, or -O1 for a file that is `LONG`, goes before them.
+    ``link``      for linking, after the objects.
+    ``suffix``    of the library's name, with the dot; that of this machine where empty.
+    ``progress``  called as objects are compiled, and before they are linked.
+
+    Safe beside other processes doing the same; what is damaged is built again. Raises `CompilerError`.
+    """
+    told: Progress = progress or (lambda stage, done: None)
+    names = sorted((name for name in files if name.endswith(".c")), key=lambda name: (-len(files[name]), name))
+    objects = [_object(name, files, cc, flags) for name in names]
+    inputs = [f"../{made.file}" for made in objects]
+    library = _Build(cc, ("-shared", *inputs, *link), {}, suffix or _suffix())
+    if library.whole():
+        return library.target
+    steps = len(names) + 1
+    told(f"compiling {', '.join(names)}", 0.0)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for done, (name, _) in enumerate(zip(names, pool.map(_Build.kept, objects), strict=True), start=1):
+            told(f"compiled {name}", done / steps)
+    told("linking", len(names) / steps)
+    return library.kept()
+
+
+def _object(name: str, files: Mapping[str, str], cc: Compiler, flags: Sequence[str]) -> _Build:
+    level = "-O1" if len(files[name]) > LONG else "-O2"
+    return _Build(cc, (level, *flags, "-c", name), _read(name, files), ".o")
+
+
+def _read(name: str, files: Mapping[str, str]) -> dict[str, str]:
+    """A C file and those of ``files`` that it includes, directly or not; its object depends on nothing else of them."""
+    found, waiting = {name: files[name]}, [name]
+    while waiting:
+        for header in INCLUDED.findall(files[waiting.pop()]):
+            if header in files and header not in found:
+                found[header] = files[header]
+                waiting.append(header)
+    return found
+
+
+@dataclass(frozen=True)
+class _Build:
+    """One run of a compiler: what it is told but for the output, the files it reads there, and what it makes.
+
+    It runs in a folder of its own inside the cache folder, so that what is kept lies at ``../``.
+    """
+
+    cc: Compiler
+    arguments: tuple[str, ...]
+    files: Mapping[str, str]
+    suffix: str
+
+    @cached_property
+    def file(self) -> str:
+        """The name of what it makes, which says all that makes it."""
+        digest = hashlib.sha256()
+        told = (*self.cc.command, self.cc.version, platform.machine(), sys.platform, self.suffix, *self.arguments)
+        for part in (*told, *(text for file in sorted(self.files.items()) for text in file)):
+            digest.update(part.encode())
+            digest.update(b"\0")
+        return f"{digest.hexdigest()[:32]}{self.suffix}"
+
+    @property
+    def target(self) -> Path:
+        return cache_folder() / self.file
+
+    def whole(self) -> bool:
+        """Whether it is made and as it was made: loading part of a library would end the process."""
+        try:
+            return _seal(self.target).read_text(encoding="ascii") == _sha256(self.target)
+        except (OSError, UnicodeDecodeError):
+            return False
+
+    def kept(self) -> Path:
+        """What it makes, made now unless it is whole."""
+        target = self.target
+        if self.whole():
+            return target
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix="build-") as folder:
+            for name, text in self.files.items():
+                (Path(folder) / name).write_text(text, encoding="utf-8")
+            built, seal = Path(folder) / f"built{self.suffix}", Path(folder) / "seal"
+            self._run(built)
+            seal.write_text(_sha256(built), encoding="ascii")
+            built.replace(target)
+            seal.replace(_seal(target))
+        return target
+
+    def _run(self, built: Path) -> None:
+        command = [*self.cc.command, "-o", built.name, *self.arguments]
+        environment = os.environ | ENVIRONMENT
+        done = subprocess.run(
+            command, cwd=built.parent, env=environment, capture_output=True, text=True, errors="replace", check=False
+        )
+        if done.returncode or not built.exists():
+            said = "\n".join(done.stderr.strip().splitlines()[:20])
+            raise CompilerError(
+                f"{' '.join(command)} failed with status {done.returncode} and made no {built.name}:\n{said}"
+            )
+
+
+def _seal(target: Path) -> Path:
+    return target.with_suffix(".sha256")
+
+
+def _sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _suffix() -> str:
+    return {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")

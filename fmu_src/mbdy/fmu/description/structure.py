@@ -1,0 +1,99 @@
+"""The elements ModelStructure of FMI 2.0 and 3.0: which variables are unknowns, and what each depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from xml.etree.ElementTree import Element, SubElement
+
+from mbdy.fmu.description.variables import initially
+from mbdy.fmu.table import Array, Scalar
+
+MOST_DEPENDENCIES = 2_000_000
+"""Entries in ModelStructure (some 15 MB) beyond which long ``dependencies`` are left out, which means all."""
+SPEEDS: Mapping[str, str] = {
+    "displacement": "velocity", "angle": "rate", "position": "velocity", "centre_of_mass": "centre_of_mass_velocity",
+}  # fmt: skip
+"""The speed that is a coordinate's derivative, by the last parts of their names."""
+
+Unknown = tuple[Array, tuple[int, ...] | None]
+"""A variable with the variables that it depends on, by what refers to them in the file; None for all."""
+
+
+def model_structure(fmi: str, variables: Sequence[Array]) -> Element:
+    """ModelStructure of ``variables``, all scalar for FMI 2.0.
+
+    With derivatives among them the states are known beside the inputs; without, it is of a co-simulation.
+    """
+    node, shift = Element("ModelStructure"), 1 if fmi == "2.0" else 0  # FMI 2 refers by index, which counts from 1
+    known = _Known(variables, shift)
+    outputs = [(v, known.of_output(v)) for v in variables if v.first.causality == "output"]
+    derivatives = [(v, known.of_derivative(v)) for v in variables if v.first.vector == "dx"]
+    spelled = sum(len(on or ()) for _, on in outputs + derivatives) <= MOST_DEPENDENCIES
+    initial: list[Unknown] = [(v, None) for v in variables if initially(v.first) == "calculated"]
+
+    def attributes(unknown: Unknown) -> dict[str, str]:
+        v, on = unknown
+        reference = {"index" if shift else "valueReference": str(v.value_reference + shift)}
+        listed = on is not None and (spelled or len(on) <= 1)
+        return {**reference, "dependencies": _text(on)} if on is not None and listed else reference
+
+    if fmi == "2.0":
+        for tag, unknowns in (("Outputs", outputs), ("Derivatives", derivatives), ("InitialUnknowns", initial)):
+            if unknowns:
+                _children(SubElement(node, tag), "Unknown", map(attributes, unknowns))
+    else:
+        for tag, unknowns in (
+            ("Output", outputs), ("ContinuousStateDerivative", derivatives), ("InitialUnknown", initial),
+        ):  # fmt: skip
+            _children(node, tag, map(attributes, unknowns))
+    return node
+
+
+def _children(node: Element, tag: str, attributes: Iterable[dict[str, str]]) -> None:
+    for each in attributes:
+        SubElement(node, tag, each)
+
+
+@cache
+def _text(references: tuple[int, ...]) -> str:
+    return " ".join(map(str, references))
+
+
+class _Known:
+    """Inputs and states of a list of variables, by what refers to them in the file."""
+
+    def __init__(self, variables: Sequence[Array], shift: int) -> None:
+        self.inputs = {
+            v.value_reference + k: v.value_reference + shift
+            for v in variables if v.first.causality == "input" for k in range(v.size)
+        }  # fmt: skip
+        differentiated = any(v.first.vector == "dx" for v in variables)
+        states = [v for v in variables if v.first.state is not None] if differentiated else []
+        self.states = {row.name: v.value_reference + shift for v in states for row in v.rows}
+        self.combined: dict[tuple[int, ...], tuple[int, ...]] = {}  # whole lists are shared by many outputs
+
+    def of_output(self, v: Array) -> tuple[int, ...]:
+        """A state depends on itself, another output on all states and on the inputs that act on it at once."""
+        if v.first.name in self.states:
+            return (self.states[v.first.name],)
+        on = v.first.dependencies
+        if on not in self.combined:
+            self.combined[on] = tuple(sorted({*self.states.values(), *(self.inputs[vr] for vr in on)}))
+        return self.combined[on]
+
+    def of_derivative(self, v: Array) -> tuple[int, ...] | None:
+        """The derivative of a coordinate depends on what moves it, any other on all that is known."""
+        names = [name for row in v.rows for name in _movers(row)]
+        return tuple(sorted({self.states[name] for name in names})) if names else None
+
+
+def _movers(derivative: Scalar) -> Iterator[str]:
+    """The states that alone move the coordinate whose derivative this is; none for what is no coordinate."""
+    owner, _, last = derivative.name.removeprefix("der(").removesuffix(")").rpartition(".")
+    coordinate, bracket, index = last.partition("[")
+    if coordinate == "attitude":
+        yield from (f"{owner}.attitude[{k}]" for k in (1, 2, 3, 4))
+        yield from (f"{owner}.omega[{k}]" for k in (1, 2, 3))
+    elif coordinate in SPEEDS:
+        yield f"{owner}.{SPEEDS[coordinate]}{bracket}{index}"

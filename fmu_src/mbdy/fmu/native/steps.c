@@ -1,0 +1,205 @@
+/* Time: co-simulation's steps, events, model exchange. */
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "plant.h"
+
+/* How far a caller's time may be off, of the time and of the step: sums of a million steps are this exact. */
+#define TIME_TOLERANCE 1e-9
+/* Rounding in the difference of two of the caller's times; a step this near to whole internal steps is made of them. */
+#define ULPS 4.0
+/* How far the square of a quaternion's length may go from one in an integrator's steps: what an integrator with the
+   tolerance asked for gathers in a thousand of its steps, and no more than without a tolerance. */
+#define DRIFT 1e-6
+#define STEPS_OF_DRIFT 1000.0
+
+static const int quaternions[MBDY_NQUAT + 1] = MBDY_QUATERNIONS;
+
+/* Co-simulation */
+
+static int check_time(plant *it, double time, double step) {
+    if (!(step > 0.0 && isfinite(step)))
+        return plant_say(it, PLANT_DISCARD, "the step size is %g s: it must be positive and finite", step);
+    if (!isfinite(time)) return plant_say(it, PLANT_DISCARD, "the time is %g s: it must be finite", time);
+    const double slack = TIME_TOLERANCE * (fmax(1.0, fabs(time)) + step);
+    if (it->now.timed != 0.0 && fabs(time - it->now.time) > slack)
+        return plant_say(it, PLANT_DISCARD, "the time %.17g s goes %s from %.17g s: step from there, or set a saved FMU state, or reset",
+                         time, time < it->now.time ? "backwards" : "ahead", it->now.time);
+    if (time + step > it->now.stop + slack)
+        return plant_say(it, PLANT_DISCARD, "the step of %.17g s from %.17g s goes past the stop time %.17g s of the experiment",
+                         step, time, it->now.stop);
+    return PLANT_OK;
+}
+
+/* The step's length without the rounding of the caller's clock, where it is of whole internal steps. */
+static double whole_step(double time, double step) {
+    const double whole = round(step / plant_identity.step) * plant_identity.step, later = fabs(time) + step;
+    return whole > 0.0 && fabs(whole - step) <= ULPS * (nextafter(later, INFINITY) - later) ? whole : step;
+}
+
+/* The inputs of the step's end (and middle) from their derivatives at its begin; the core's order. */
+static int input_course(plant *it, double step) {
+    const double *u = it->vector[MBDY_U];
+    const int order = (int)it->now.order;
+    if (order == 0) return MBDY_HELD;
+    for (int i = 0; i < MBDY_NU; i++) {
+        it->vector[MBDY_U_END][i] = u[i] + step * (it->slope[i] + 0.5 * step * it->bend[i]);
+        it->vector[MBDY_U_MID][i] = u[i] + 0.5 * step * (it->slope[i] + 0.25 * step * it->bend[i]);
+    }
+    return order == 1 ? MBDY_LINEAR : MBDY_QUADRATIC;
+}
+
+static void forget_course(plant *it) {
+    if (it->now.order == 0.0) return;
+    it->now.order = 0.0;
+    memset(it->slope, 0, sizeof(double) * 2 * MBDY_NU);
+}
+
+/* A step in several calls of the core, with the caller let in between; all or nothing. */
+static int step_with_stops(plant *it, double time, double step, double length, plant_between *between, void *context,
+                           double *last) {
+    double *x = it->vector[MBDY_X], *u = it->vector[MBDY_U], *latched = it->vector[MBDY_LATCHED];
+    double *x_old = it->kept, *u_old = x_old + MBDY_NX, *latched_old = u_old + MBDY_NU,
+           *impulses = latched_old + MBDY_NLOCKS;
+    const double n = fmax(1.0, ceil(length / plant_identity.step - 1e-9)), each = length / n;
+    if (!(n < 1e9)) return plant_explain(it, MBDY_BAD_STEP, step);
+    memcpy(x_old, x, sizeof(double) * MBDY_NX);
+    memcpy(u_old, u, sizeof(double) * MBDY_NU);
+    memcpy(latched_old, latched, sizeof(double) * MBDY_NLOCKS);
+    memset(impulses, 0, sizeof(double) * MBDY_NLOCKS);
+    for (double i = 1.0; i <= n; i += 1.0) {
+        const int status = mbdy_advance(it->core, each, each, plant_identity.integrator, MBDY_HELD);
+        if (status != MBDY_OK) {
+            plant_explain(it, status, step);
+            memcpy(x, x_old, sizeof(double) * MBDY_NX);
+            memcpy(u, u_old, sizeof(double) * MBDY_NU);
+            memcpy(latched, latched_old, sizeof(double) * MBDY_NLOCKS);
+            it->now.time = time;
+            it->now.stale_outputs = 1.0;
+            return PLANT_DISCARD;
+        }
+        for (int j = 0; j < MBDY_NLOCKS; j++) impulses[j] += latched[j];
+        it->now.time = i < n ? time + i * each : time + step;
+        it->now.stale_outputs = 1.0;
+        it->now.phase = PLANT_STEPPING;
+        const int enough = between(context, it->now.time, i == n);
+        it->now.phase = PLANT_STEP;
+        if (enough) break;
+    }
+    memcpy(latched, impulses, sizeof(double) * MBDY_NLOCKS);
+    *last = it->now.time;
+    return PLANT_OK;
+}
+
+int plant_step(plant *it, double time, double step, plant_between *between, void *context, double *last) {
+    *last = it->now.time;
+    int status = check_time(it, time, step);
+    if (status == PLANT_OK) status = plant_settle_constants(it);
+    if (status != PLANT_OK) return status;
+    const double length = whole_step(time, step);
+    if (between) {
+        status = step_with_stops(it, time, step, length, between, context, last);
+    } else {
+        const int order = input_course(it, length);
+        status = plant_explain(it, mbdy_advance(it->core, length, plant_identity.step, plant_identity.integrator, order), step);
+        if (status == PLANT_OK) *last = it->now.time = time + step, it->now.timed = 1.0;
+    }
+    if (status != PLANT_OK) return status;
+    forget_course(it);
+    it->now.stale_outputs = 1.0;
+    return PLANT_OK;
+}
+
+/* Events and model exchange */
+
+static double most_drift(const double *x) {
+    double most = 0.0;
+    for (int i = 0; i < MBDY_NQUAT; i++) {
+        const double *q = x + quaternions[i];
+        most = fmax(most, fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1.0));
+    }
+    return most;
+}
+
+int plant_drifted(const plant *it) {
+    const double tolerance = STEPS_OF_DRIFT * it->now.tolerance;
+    return most_drift(it->vector[MBDY_X]) > (tolerance > 0.0 && tolerance < DRIFT ? tolerance : DRIFT);
+}
+
+int plant_update(plant *it, int *changed) {
+    *changed = 0;
+    int status = plant_settle(it);
+    if (status != PLANT_OK) return status;
+    double *x = it->vector[MBDY_X], *impulses = it->vector[MBDY_LATCHED];
+    double *x_old = it->kept, *impulses_old = x_old + MBDY_NX;
+    memcpy(x_old, x, sizeof(double) * MBDY_NX);
+    memcpy(impulses_old, impulses, sizeof(double) * MBDY_NLOCKS);
+    const int latched = mbdy_latch(it->core), drifted = most_drift(x) > 16.0 * DBL_EPSILON;
+    if (drifted) mbdy_normalise(x);
+    for (int i = 0; i < MBDY_NX; i++)
+        if (!isfinite(x[i])) {
+            memcpy(x, x_old, sizeof(double) * MBDY_NX);
+            memcpy(impulses, impulses_old, sizeof(double) * MBDY_NLOCKS);
+            return plant_say(it, PLANT_DISCARD, "no finite state follows from the event, the states are as they were: look at "
+                             "states, of which a quaternion must not be zero, and parameters");
+        }
+    if (latched) plant_note(it, "locked joints stopped at %.17g s", it->now.time);
+    *changed = latched || drifted;
+    if (*changed) it->now.stale_outputs = 1.0;
+    return PLANT_OK;
+}
+
+int plant_set_time(plant *it, double time) {
+    if (!isfinite(time)) return plant_say(it, PLANT_ERROR, "the time is %g s: it must be finite", time);
+    it->now.time = time;
+    return PLANT_OK;
+}
+
+static int whole_vector(plant *it, const double *values, size_t n) {
+    if (n != MBDY_NX) return plant_say(it, PLANT_ERROR, "there are %d continuous states, not %zu", MBDY_NX, n);
+    return values || !n ? PLANT_OK : plant_say(it, PLANT_ERROR, "the place for the states is NULL");
+}
+
+int plant_set_states(plant *it, const double x[], size_t n) {
+    int status = whole_vector(it, x, n);
+    if (status != PLANT_OK) return status;
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i])) {
+            for (int ref = 0; ref < FMU_VARIABLES; ref++)
+                if (plant_variables[ref].state == (int)i)
+                    return plant_say(it, PLANT_DISCARD, "state '%s' is set to %g: it must be finite, no state was changed",
+                                     plant_variables[ref].name, x[i]);
+        }
+    memcpy(it->vector[MBDY_X], x, sizeof(double) * n);
+    it->now.stale_outputs = 1.0;
+    return PLANT_OK;
+}
+
+int plant_get_states(plant *it, double x[], size_t n) {
+    int status = whole_vector(it, x, n);
+    if (status == PLANT_OK) status = plant_settle_constants(it);
+    if (status == PLANT_OK) memcpy(x, it->vector[MBDY_X], sizeof(double) * n);
+    return status;
+}
+
+int plant_get_rates(plant *it, double dx[], size_t n) {
+    int status = whole_vector(it, dx, n);
+    if (status == PLANT_OK) status = plant_settle(it);
+    if (status != PLANT_OK) return status;
+    mbdy_derivatives(it->core, NULL, NULL, dx);
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(dx[i]))
+            return plant_say(it, PLANT_DISCARD, "no finite derivative follows for state %zu of %d: look at states, inputs and "
+                             "parameters", i + 1, MBDY_NX);
+    return PLANT_OK;
+}
+
+int plant_get_nominals(plant *it, double nominals[], size_t n) {
+    int status = whole_vector(it, nominals, n);
+    if (status != PLANT_OK) return status;
+    for (int ref = 0; ref < FMU_VARIABLES; ref++)
+        if (plant_variables[ref].state >= 0) nominals[plant_variables[ref].state] = plant_variables[ref].nominal;
+    return PLANT_OK;
+}

@@ -1,0 +1,62 @@
+"""What goes into an FMU, and the name that its contents give it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+HASH_DIGITS = 12
+MOST_NAME = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What was chosen for an FMU: FMI's ``"2.0"`` or ``"3.0"``, the longest internal step [s], the integrator, whether
+    arrays are taken apart in FMI 3.0 too, and mbdy's version."""
+
+    fmi: str
+    step: float
+    integrator: str
+    scalars: bool
+    version: str
+
+    @property
+    def flat(self) -> bool:
+        """Whether there are no arrays."""
+        return self.scalars or self.fmi == "2.0"
+
+
+@dataclass(frozen=True)
+class Package:
+    """All that goes into an FMU but its description: files by their path inside, and the names they give it.
+
+    ``guid`` is the token that FMI calls so too; ``sources`` are the C files to be compiled, of those in ``sources/``.
+    """
+
+    identifier: str
+    guid: str
+    files: Mapping[str, bytes]
+    sources: tuple[str, ...] = ()
+
+
+def digest(files: Mapping[str, bytes]) -> bytes:
+    """A hash of ``files``, their names and contents."""
+    made = hashlib.sha256()
+    for part in (part for name, data in sorted(files.items()) for part in (name.encode(), data)):
+        made.update(len(part).to_bytes(8))
+        made.update(part)
+    return made.digest()
+
+
+def identifier(name: str, mark: bytes) -> str:
+    """The model identifier of a model called ``name`` whose contents have the hash ``mark``."""
+    return f"mbdy_{_ascii(name)}_{mark.hex()[:HASH_DIGITS]}"
+
+
+def _ascii(name: str) -> str:
+    """``name`` in the letters that an identifier may have."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9]+", "_", plain).strip("_")[:MOST_NAME].strip("_") or "model"

@@ -1,0 +1,145 @@
+"""documentation/index.html of an FMU: what it is, how it is used, its tree as a drawing, and tables of its ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
+from itertools import groupby
+
+from mbdy.engine.model import Body, Model
+from mbdy.fmu.description.markup import clean
+from mbdy.fmu.pages.drawing import drawing
+from mbdy.fmu.table import Scalar
+
+STYLE = (
+    "body{font:15px/1.45 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1d2733}"
+    "table{border-collapse:collapse;width:100%;font-size:14px}th,td{text-align:left;padding:.2rem .8rem .2rem 0;"
+    "border-bottom:1px solid #ddd;vertical-align:top}code,pre{font-size:.95em}pre{background:#f5f7f9;padding:.7rem;"
+    "overflow-x:auto}h2{margin-top:2rem}.drawing{overflow:auto;max-height:44rem}"
+    ".facts td:first-child{white-space:nowrap}"
+)
+TITLES: Mapping[str, tuple[str, str]] = {
+    "input": ("Inputs", ""),
+    "parameter": ("Parameters", "Can be set at any time; what follows from them is made anew."),
+    "output": ("Outputs", "Start values of states are set under these names, until initialization ends."),
+    "calculatedParameter": ("Calculated parameters", "Values of outputs at the end of initialization."),
+    "local": ("Derivatives of the states", "For solvers of model exchange, in the order of the states."),
+    "independent": ("Time", ""),
+}
+KINDS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "python": (
+        ("Interface", "co-simulation; inputs are held over a communication step"),
+        ("Needs", "a host that runs in Python, such as FMPy"),
+    ),
+    "native": (
+        (
+            "Interface",
+            "co-simulation and model exchange; over a communication step inputs are held, or go on lines where the "
+            "importer sets their derivatives",
+        ),
+        (
+            "Needs",
+            "nothing: libraries are in <code>binaries/</code>, what to compile others from in <code>sources/</code>",
+        ),
+    ),
+}
+ARRAYS = "elements [1] … [n] of one unit are one array under the name without index, or scalars if exported so"
+
+
+def page(
+    model: Model, table: Sequence[Scalar], step: float, integrator: str, *, fmi: str = "2.0", kind: str = "python"
+) -> str:
+    """The page as HTML text; ``step`` [s] is the internal step."""
+    title = _text(model.name)
+    lines = [
+        "<!DOCTYPE html>", f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
+        f"<style>{STYLE}</style></head><body>", f"<h1>{title}</h1>",
+        *_facts(model, step, integrator, fmi, kind),
+        "<h2>Bodies and joints</h2>",
+        "<p>From inertial space at the left; ◎ wheels, • nodes. A joint's second line says how it can be held.</p>",
+        f'<div class="drawing">{drawing(model)}</div>',
+        *_table(("body", "joint", "on", "mass", "wheels", "nodes"), map(_body, model.bodies)),
+        "<h2>Use</h2>", *_use(table, step, kind),
+    ]  # fmt: skip
+    for causality, rows in groupby(table, key=lambda row: row.causality):
+        heading, remark = TITLES[causality]
+        lines += [f"<h2>{heading}</h2>", f"<p>{remark}</p>" if remark else ""]
+        lines += _table(("variable", "unit", "display unit", "range", "start", ""), _rows(list(rows)))
+    return "\n".join([*filter(None, lines), "</body></html>", ""])
+
+
+def _text(text: str) -> str:
+    return escape(clean(text))
+
+
+def _code(text: str) -> str:
+    return f"<code>{_text(text)}</code>"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A table of cells that are HTML already."""
+    yield f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>"
+    yield from (f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    yield "</table>"
+
+
+def _facts(model: Model, step: float, integrator: str, fmi: str, kind: str) -> Iterator[str]:
+    facts = [
+        ("System", f"{len(model.bodies)} {'body' if len(model.bodies) == 1 else 'bodies'}, dynamics by mbdy"),
+        ("Format", f"FMI {_text(fmi)}, {_text(kind)}"),
+        *KINDS[kind],
+        *((("Arrays", ARRAYS),) if fmi == "3.0" else ()),
+        ("Internal step", f"at most {step!r} s, all equal in a communication step; integrator {_text(integrator)}"),
+        ("Units", "SI; angles in rad; quaternions are w, x, y, z"),
+    ]  # fmt: skip
+    yield '<table class="facts">'
+    yield from (f"<tr><td>{what}</td><td>{text}</td></tr>" for what, text in facts)
+    yield "</table>"
+
+
+def _body(body: Body) -> tuple[str, ...]:
+    wheels, nodes = (", ".join(map(_code, names)) for names in (body.wheels, body.nodes))
+    return (_code(body.name), _text(body.joint.kind), _code(body.joint.to), f"{body.mass:.6g} kg", wheels, nodes)
+
+
+def _use(table: Sequence[Scalar], step: float, kind: str) -> Iterator[str]:
+    """How to run it under FMPy, with the names of this model."""
+    seen = next(row for row in table if row.causality == "output" and row.array is None)
+    given = next(row for row in table if row.causality == "parameter" and row.array is None)
+    lines = [
+        "import fmpy",
+        "",
+        "result = fmpy.simulate_fmu(",
+        f'    "model.fmu", stop_time=10, output_interval={10 * step:.6g}, output=["{seen.name}"],',
+        f'    start_values={{"{given.name}": {given.start!r}}},',
+        ")",
+    ]
+    yield f"<pre>{_text(chr(10).join(lines))}</pre>"
+    if kind == "native":
+        yield "<p>With <code>fmi_type='ModelExchange'</code> a solver of FMPy integrates the states.</p>"
+
+
+def _rows(rows: Sequence[Scalar]) -> Iterator[tuple[str, ...]]:
+    """One line for each variable: elements that share name and description stand together."""
+    for _, some in groupby(rows, key=lambda row: (row.name.split("[")[0], row.description)):
+        elements = list(some)
+        first, last = elements[0], elements[-1]
+        units = dict.fromkeys("Boolean" if row.boolean else row.unit for row in elements)
+        shown = dict.fromkeys(row.display_unit for row in elements if row.display_unit)
+        start = "" if first.start is None else ", ".join(f"{row.start:.6g}" for row in elements)
+        yield (
+            _code(first.name) + (f" … {_code(_index(last.name))}" if last is not first else ""),
+            _text(", ".join(units)), _text(", ".join(shown)), _range(first), start, _text(first.description),
+        )  # fmt: skip
+
+
+def _index(name: str) -> str:
+    return name[name.index("[") :].removesuffix(")")
+
+
+def _range(row: Scalar) -> str:
+    if row.minimum is None and row.maximum is None:
+        return ""
+    if row.maximum is None:
+        return f"≥ {row.minimum:.6g}"
+    return f"≤ {row.maximum:.6g}" if row.minimum is None else f"{row.minimum:.6g} … {row.maximum:.6g}"

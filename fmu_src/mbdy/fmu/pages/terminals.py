@@ -1,0 +1,70 @@
+"""The folder terminalsAndIcons of FMI 3.0: variables that are connected together, and the icon.
+
+Importers of FMI 2.0 read the folder too; for older ones that FMU has the icon as ``model.png`` besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from xml.etree.ElementTree import Element, SubElement
+
+from mbdy.engine.model import Model
+from mbdy.fmu.description.markup import document
+from mbdy.fmu.pages import icon
+from mbdy.fmu.table import Array
+
+FOLDER = "terminalsAndIcons"
+MEMBERS = {
+    "input": {"force", "torque"},
+    "output": {
+        "position", "velocity", "attitude", "omega", "displacement", "angle", "rate", "speed", "momentum",
+        "specific_force",
+    },
+}  # fmt: skip
+"""Parts of names: efforts go in, what they move and how fast comes out."""
+EXTENT = {"x1": "-100", "y1": "-100", "x2": "100", "y2": "100"}
+
+
+def terminal_files(model: Model, variables: Sequence[Array], fmi: str) -> Mapping[str, bytes]:
+    """Files of an FMU of ``model`` by their paths in it; ``variables`` are those of its description."""
+    drawn = icon.png(model)
+    files = {
+        f"{FOLDER}/terminalsAndIcons.xml": terminals(model, variables),
+        f"{FOLDER}/icon.png": drawn,
+        f"{FOLDER}/icon.svg": icon.svg(model),
+    }
+    return {**files, "model.png": drawn} if fmi == "2.0" else files
+
+
+def terminals(model: Model, variables: Sequence[Array]) -> bytes:
+    """terminalsAndIcons.xml: a terminal for each body, joint, wheel and node that has ports of efforts or motion."""
+    root = Element("fmiTerminalsAndIcons", fmiVersion="3.0")
+    picture = SubElement(root, "GraphicalRepresentation")
+    SubElement(picture, "CoordinateSystem", {**EXTENT, "suggestedScalingFactorTo_mm": "0.1"})
+    SubElement(picture, "Icon", EXTENT)
+    members: dict[str, list[tuple[str, str]]] = {}
+    for v in variables:
+        owner, _, member = v.name.rpartition(".")
+        if member.partition("[")[0] in MEMBERS.get(v.first.causality, ()):
+            members.setdefault(owner, []).append((member, v.name))
+    node = SubElement(root, "Terminals")
+    for owner, description in _owners(model):
+        if owner in members:
+            terminal = SubElement(node, "Terminal", name=owner, matchingRule="plug", description=description)
+            for member, variable in members[owner]:
+                attributes = {"variableName": variable, "memberName": member, "variableKind": "signal"}
+                SubElement(terminal, "TerminalMemberVariable", attributes)
+    return document(root)
+
+
+def _owners(model: Model) -> Iterator[tuple[str, str]]:
+    """What can be a terminal, by the name that its variables begin with, and what it is."""
+    for body in model.bodies:
+        name, joint = body.name, body.joint
+        yield name, f"Body {name}: loads at its mass centre, motion of its origin"
+        if not joint.floating:
+            yield f"{name}.joint", f"Joint of {name} on {joint.to} ({joint.kind})"
+        for wheel in body.wheels:
+            yield f"{name}.{wheel}", f"Wheel {wheel} of {name}"
+        for point in body.nodes:
+            yield f"{name}.{point}", f"Node {point} of {name}"
