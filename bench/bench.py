@@ -18,6 +18,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "tests")]
 
+import jpl  # noqa: E402
 import native_fmu  # noqa: E402
 import other_fmus  # noqa: E402
 from rich.console import Console  # noqa: E402
@@ -146,6 +147,9 @@ def main() -> None:
     console = Console()
     rows = stepping(asked.rounds) + bodies(asked.rounds, long=asked.long) + virtual_machine(asked.rounds)
     console.print(ratios("mbdy: ratios of times, one run", rows))
+    console.print(
+        ratios("JPL TR 32-1592: one evaluation of the derivatives", jpl.compared(load(FIVE_BODY), asked.rounds))
+    )
     for table in fmus(asked.rounds, long=asked.long):
         console.print(table)
 

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from mbdy.blocks import simulate
+from mbdy.blocks import CelestialSensors, SwitchingAmplifier, ThrusterPair, simulate, simulate_located
 
 DOCS = Path(__file__).parent
 QUICKSTART = DOCS.parent / "examples" / "quickstart"
+JPL_CASES = DOCS.parent / "examples" / "jpl_cases"
 WIDTH, PANEL, MARGIN, GAP = 720, 170, 64, 46
 UNTIL, EVERY = 60.0, 0.2
 
@@ -89,5 +90,93 @@ def quickstart() -> str:
     return svg(run.time, panels, "The two-panel satellite turns by 46 degrees in a minute while its panels bend")
 
 
+class Jets:
+    """The controller of ``control-blocks.md``: jets about three axes of the bus."""
+
+    def __init__(self) -> None:
+        self.sensors = CelestialSensors()
+        self.amplifiers = [SwitchingAmplifier(0.01, minimum_on=0.05) for _ in range(3)]
+        self.pairs = [ThrusterPair(5.0, axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1))]
+        self.blocks = [*self.amplifiers, *self.pairs]
+
+    def __call__(self, t, y):
+        errors = -self.sensors.step(t, y["bus.attitude"]) - 5.0 * y["bus.omega"]
+        levels = [amplifier.step(t, error) for amplifier, error in zip(self.amplifiers, errors, strict=True)]
+        return {"bus.torque": sum(pair.step(t, level) for pair, level in zip(self.pairs, levels, strict=True))}
+
+
+def control_blocks() -> str:
+    """The slew of the quickstart by jets: what their sensors see, and how often they have fired."""
+    jets = Jets()
+    model = QUICKSTART / "satellite.toml"
+    located = simulate_located(model, until=UNTIL, every=EVERY, controller=jets, step=0.01)
+    time = located.run.time
+    angles = np.degrees([jets.sensors.step(0.0, q) for q in located.run["bus.attitude"]])
+    fired = [np.searchsorted([p.begin for p in located.pulses(k)], time, side="right") for k in range(3)]
+    colours, zone = ("#0b5fa5", "#c2571a", "#3a7d2c"), np.degrees(0.01)
+    axes = tuple(enumerate(colours))
+    panels = (
+        Panel("angles of the sensors [deg]", -30, 40, (-20, 0, 20, 40),
+              tuple((f"axis {k + 1}", colour, angles[:, k]) for k, colour in axes)),
+        Panel("the same near the dead zone, 0.57 deg to either side", -1, 1.7, (-1, -0.57, 0, 0.57, 1),
+              tuple((f"axis {k + 1}", colour, np.clip(angles[:, k], -1, 1)) for k, colour in axes)),
+        Panel("pulses so far", 0, 1150, (0, 200, 400, 600, 800),
+              tuple((f"axis {k + 1}", colour, fired[k]) for k, colour in axes)),
+    )  # fmt: skip
+    return svg(time, panels, f"Jets turn the satellite into their dead zone of {zone:.2f} deg and hold it there")
+
+
+AXES = tuple(enumerate(("#0b5fa5", "#c2571a", "#3a7d2c")))
+
+
+def jpl_case1() -> str:
+    """Case 1 of the report under its jets (its Fig. 7)."""
+    sys.path.insert(0, str(JPL_CASES))
+    from cases import CASES
+    from jets import run_with_jets
+    from program import sensor_angles
+
+    run = run_with_jets(CASES["case1"]).run
+    every = slice(None, None, 2)
+    angles = np.array([sensor_angles(q) for q in run["body0.attitude"]])[every]
+    hinges = tuple((name, colour, run[f"body{k}.joint.angle"][every])
+                   for k, name, colour in ((3, "GM3", "#0b5fa5"), (4, "GM4", "#c2571a")))  # fmt: skip
+    panels = (
+        Panel("attitude angles [rad], dead band 0.005 to either side", -0.006, 0.01, (-0.005, 0, 0.005),
+              tuple((f"THET{k + 1}", colour, angles[:, k]) for k, colour in AXES)),
+        Panel("rates of body 0 [rad/s]", -0.002, 0.005, (-0.001, 0, 0.001, 0.002),
+              tuple((f"W{k + 1}", colour, run["body0.omega"][every, k]) for k, colour in AXES)),
+        Panel("hinge angles of the boom [rad]", -6e-4, 9e-4, (-4e-4, 0, 4e-4), hinges),
+    )  # fmt: skip
+    return svg(run.time[every], panels, "Jets hold the attitude within the dead band while the platform slews")
+
+
+def jpl_case2() -> str:
+    """Case 2 of the report by MBDY, and what MBDYTL makes of it (its Figs. 14 and 16)."""
+    sys.path.insert(0, str(JPL_CASES))
+    from cases import CASES
+    from program import Program
+    from vehicle import NOMINAL, at_nominal, vehicle
+
+    from mbdy.blocks.jpl import MBDYTL
+
+    exact = Program(CASES["case2"], vehicle()).run()
+    linear = Program(CASES["case2"], at_nominal(vehicle(), NOMINAL), MBDYTL).run()
+    every = slice(None, None, 2)
+    moved = np.degrees(exact["GM"] - exact["GM"][0])[every]
+    panels = (
+        Panel("platform angles from their start [deg]", -1, 8, (0, 2, 5),
+              tuple((f"GM{k + 1}", colour, moved[:, k]) for k, colour in AXES[:2])),
+        Panel("rates of body 0 [rad/s], MBDY", -0.0015, 0.0015, (-0.001, 0, 0.001),
+              tuple((f"W{k + 1}", colour, exact["W"][every, k]) for k, colour in AXES)),
+        Panel("the same of MBDYTL less those of MBDY [rad/s]", -0.00015, 0.00015, (-0.0001, 0, 0.0001),
+              tuple((f"W{k + 1}", colour, (linear["W"] - exact["W"])[every, k]) for k, colour in AXES)),
+    )  # fmt: skip
+    return svg(exact.time[every], panels, "Rates of the small manoeuvre, exact, and how far the linear ones are off")
+
+
 if __name__ == "__main__":
+    (DOCS / "jpl-case1.svg").write_text(jpl_case1(), encoding="utf-8")
+    (DOCS / "jpl-case2.svg").write_text(jpl_case2(), encoding="utf-8")
+    (DOCS / "control-blocks.svg").write_text(control_blocks(), encoding="utf-8")
     (DOCS / "quickstart.svg").write_text(quickstart(), encoding="utf-8")

@@ -179,7 +179,10 @@ def real(fmu: Native, tmp_path: Path) -> list[Path]:
 @pytest.mark.parametrize("kind", ["co-simulation", "model exchange"])
 def test_nothing_is_allocated_and_no_system_call_made(real, kind):
     """In 10,000 steps or events with values got and set; a lock of any use would make system calls."""
-    assert ran([*real, "quiet", *([kind] if kind == "model exchange" else [])]) == "allocations 0\n"
+    said = ran([*real, "quiet", *([kind] if kind == "model exchange" else [])])
+    before, after = map(int, re.findall(r"\d+", said))
+    assert before > 0
+    assert after == 0
 
 
 @each_version

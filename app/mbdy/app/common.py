@@ -93,14 +93,14 @@ def _diagnosis(fault: Exception) -> Diagnosis | None:
     if isinstance(fault, MemoryError):
         return Diagnosis(BAD_INPUT, ("this does not fit into memory; record fewer outputs, or less often (--every)",))
     from mbdy.blocks import SimulationError, StateError, StepError, VariableError
-    from mbdy.engine import CompilerError, ModelError
+    from mbdy.engine import CompilerError, ModelError, TrimError
     from mbdy.engine.faults import RefusalError
 
     if isinstance(fault, ModelError):
         return _bad_model(fault.source, fault.faults)
     if isinstance(fault, VariableError | StepError | RefusalError):
         return Diagnosis(BAD_INPUT, (str(fault),))
-    if isinstance(fault, SimulationError | StateError | CompilerError):
+    if isinstance(fault, SimulationError | StateError | CompilerError | TrimError):
         return Diagnosis(RUN_FAULT, (str(fault),))
     from mbdy.fmu import ExportError
 

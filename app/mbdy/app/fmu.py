@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,8 +19,26 @@ from mbdy.app.common import (
 )
 from mbdy.app.simulate import Integrator
 
+if TYPE_CHECKING:
+    from mbdy.engine import Dynamics
+
 FMI, KIND = "2.0", "python"
 """Unless told otherwise: the version of the Functional Mock-up Interface, and what an FMU is made of."""
+
+
+class Equations(StrEnum):
+    """Which equations of the model an FMU runs."""
+
+    FULL = "full"
+    LINEAR = "linear"
+    FIRST_ORDER = "linear-first-order"
+    PARTLY = "partly-linear"
+
+    def dynamics(self) -> Dynamics | None:
+        from mbdy.engine import Linear, PartlyLinear
+
+        made = {self.LINEAR: Linear(), self.FIRST_ORDER: Linear(geometry="first-order"), self.PARTLY: PartlyLinear()}
+        return made.get(self)
 
 
 @guarded
@@ -43,6 +62,14 @@ def fmu(
             "darwin-arm64, or all; repeat it. Others than this machine's are made with ziglang.",
         ),
     ] = None,
+    equations: Annotated[
+        Equations,
+        typer.Option(
+            "--dynamics",
+            help="Full equations; linear ones about the file's start (constant matrices, or first-order geometry of "
+            "external forces); or linear hinges of terminal appendages alone.",
+        ),
+    ] = Equations.FULL,
     scalars: Annotated[
         bool, typer.Option("--scalars", help="No arrays in FMI 3.0, for importers that cannot use them.")
     ] = False,
@@ -66,6 +93,7 @@ def fmu(
             integrator=integrator.value,
             platforms=platform or (),
             scalars=scalars,
+            dynamics=equations.dynamics(),
             progress=lambda stage, done: tell(done),
         )
     size = written.stat().st_size
@@ -79,6 +107,7 @@ def fmu(
                 "kind": kind,
                 "platforms": platform or (),
                 "scalars": scalars,
+                "dynamics": equations.value,
                 "step": internal,
                 "integrator": integrator.value,
                 "warnings": said_warnings,

@@ -10,6 +10,7 @@ from mbdy.app.check import check
 from mbdy.app.common import tolerant_streams, version
 from mbdy.app.demo import demo
 from mbdy.app.fmu import fmu
+from mbdy.app.linearize import linearize
 from mbdy.app.new import new
 from mbdy.app.simulate import simulate
 from mbdy.app.ssp import ssp
@@ -31,6 +32,7 @@ EXAMPLES = {
     "--report run.html",
     fmu: "mbdy fmu satellite.toml -o satellite.fmu",
     ssp: "mbdy ssp satellite.toml --controller controller.fmu -o system.ssp",
+    linearize: "mbdy linearize satellite.toml --inputs bus.torque --outputs bus.attitude,bus.omega --modes -o lin.npz",
     verify: "mbdy verify satellite.toml --report evidence.md",
     demo: "mbdy demo --folder first-run",
 }

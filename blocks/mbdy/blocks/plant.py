@@ -18,6 +18,7 @@ from mbdy.blocks.singular import watch
 from mbdy.blocks.typed import Inputs, OutputLayout, Outputs, inputs
 from mbdy.engine import Compiled, Model, Ports, Variable, compiled, keep_rules, load
 from mbdy.engine.core.binding import BAD_INPUT, BAD_PARAMETER, BAD_START, BAD_STEP, FAILED, INTEGRATORS, OK, ORDERS
+from mbdy.engine.dynamics import Dynamics
 from mbdy.engine.formulations import ORDER_N
 from mbdy.engine.units import quantity
 
@@ -49,6 +50,7 @@ class Plant:
                      ``"quadratic"``: on the parabola through their values at its begin, those of `middle` and those
                      set now.
     ``virtual``      run in CasADi's virtual machine though a compiler exists.
+    ``dynamics``     `Linear` or `PartlyLinear` equations of the same variables; the full ones where None.
     ``formulation``  whose equations are stepped: ``"order-n"``, or ``"kane"``, ``"jpl"`` or ``"huston"``, independent
                      ones in NumPy for second opinions, much slower. Outputs and latches are always Order-N's.
 
@@ -67,6 +69,7 @@ class Plant:
         interpolation: Interpolation = "held",
         virtual: bool = False,
         formulation: str = ORDER_N,
+        dynamics: Dynamics | None = None,
     ) -> None:
         self.model = model if isinstance(model, Model) else load(model)
         keep_rules(self.model)
@@ -74,7 +77,8 @@ class Plant:
         self.integrator = _chosen(integrator, INTEGRATORS, "integrator")
         self.interpolation = _chosen(interpolation, ORDERS, "interpolation")
         self.formulation = formulation
-        self.compiled: Compiled = compiled(self.model, virtual=virtual, formulation=formulation)
+        self.dynamics = dynamics
+        self.compiled: Compiled = compiled(self.model, virtual=virtual, formulation=formulation, dynamics=dynamics)
         self.ports: Ports = self.compiled.equations.ports
         core = self._core = self.compiled.core()
         self._s, self._x, self._u, self._u_mid, self._u_end, self._p, self._y = map(
@@ -155,7 +159,7 @@ class Plant:
     def __reduce__(self) -> tuple[object, ...]:
         """Copies and pickles are plants of their own, at the same instant."""
         made = (self.model, self.internal_step, self.integrator, self.interpolation, self.compiled.library is None)
-        return _restored, (*made, self.formulation, self.save())
+        return _restored, (type(self), *made, self.formulation, self.dynamics, self.save())
 
     def __setitem__(self, name: str, value: float | str | bool | Sequence[float | str] | Array) -> None:
         """Set an input, a parameter, or (before the first step) a start value; see `VariableError`."""
@@ -346,7 +350,9 @@ class Plant:
 
     def _impossible(self, constant: int) -> VariableError:
         owners = self.compiled.equations.constants.items()
-        body = next(name for name, at in owners if at.start <= constant < at.stop)
+        body = next((name for name, at in owners if at.start <= constant < at.stop), None)
+        if body is None:
+            return VariableError("parameters: no finite linear equations follow from them; look at the operating point")
         return VariableError(
             f"parameters of body {body!r}: no body can have them; its mass and the principal moments of its inertia "
             "(less its wheels' spin inertia) must not be negative, axes and quaternions must not be zero, "
@@ -380,11 +386,19 @@ class Plant:
 
 
 def _restored(
-    model: Model, step: float, integrator: str, interpolation: Interpolation, virtual: bool, formulation: str,
-    snapshot: Snapshot,
+    kind: type[Plant], model: Model, step: float, integrator: str, interpolation: Interpolation, virtual: bool,
+    formulation: str, dynamics: Dynamics | None, snapshot: Snapshot,
 ) -> Plant:  # fmt: skip
-    plant = Plant(
-        model, step=step, integrator=integrator, interpolation=interpolation, virtual=virtual, formulation=formulation
+    plant = kind.__new__(kind)
+    Plant.__init__(
+        plant,
+        model,
+        step=step,
+        integrator=integrator,
+        interpolation=interpolation,
+        virtual=virtual,
+        formulation=formulation,
+        dynamics=dynamics,
     )
     plant.restore(snapshot)
     return plant

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from mbdy.blocks.errors import VariableError
 from mbdy.engine import Ports
+from mbdy.engine.matching import matches
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -116,16 +116,7 @@ def selected(names: Iterable[str], patterns: Iterable[str] | None) -> list[int]:
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
-    bare = name.partition("[")[0]
-    return any(name == p or bare == p or ("[" not in p and fnmatchcase(bare, p)) or _indexed(name, p) for p in patterns)
-
-
-def _indexed(name: str, pattern: str) -> bool:
-    """Match of a pattern with an index: the brackets are themselves, not a set of characters."""
-    return "[" in pattern and fnmatchcase(name.translate(_BRACKETS), pattern.translate(_BRACKETS))
-
-
-_BRACKETS = str.maketrans("[]", "()")
+    return any(matches(name, pattern) for pattern in patterns)
 
 
 def _quoted(name: str) -> str:

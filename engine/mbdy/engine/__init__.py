@@ -2,12 +2,18 @@
 
 from mbdy.engine.building import CompilerError, NoCacheNote
 from mbdy.engine.compiled import Compiled, NoCompilerNote, compiled
+from mbdy.engine.dynamics import Dynamics, Linear, PartlyLinear, equations_of
 from mbdy.engine.equations import Equations, equations
 from mbdy.engine.faults import Fault, ModelError, ModelWarning
 from mbdy.engine.files import dumps, load, loads, save
+from mbdy.engine.linear import Linearization, fastest, linearize
 from mbdy.engine.model import Body, GravityGradient, Joint, Model, Node, Wheel
+from mbdy.engine.modes import Mode
+from mbdy.engine.operating_point import OperatingPoint
 from mbdy.engine.ports import Ports, ports
 from mbdy.engine.rules import keep_rules
+from mbdy.engine.second_order import SecondOrder
+from mbdy.engine.trim import TrimError, trim
 from mbdy.engine.variables import Variable
 from mbdy.engine.verification import Verification
 from mbdy.engine.verify import verify
@@ -16,27 +22,39 @@ __all__ = [
     "Body",
     "Compiled",
     "CompilerError",
+    "Dynamics",
     "Equations",
     "Fault",
     "GravityGradient",
     "Joint",
+    "Linear",
+    "Linearization",
+    "Mode",
     "Model",
     "ModelError",
     "ModelWarning",
     "NoCacheNote",
     "NoCompilerNote",
     "Node",
+    "OperatingPoint",
+    "PartlyLinear",
     "Ports",
+    "SecondOrder",
+    "TrimError",
     "Variable",
     "Verification",
     "Wheel",
     "compiled",
     "dumps",
     "equations",
+    "equations_of",
+    "fastest",
     "keep_rules",
+    "linearize",
     "load",
     "loads",
     "ports",
     "save",
+    "trim",
     "verify",
 ]

@@ -16,7 +16,8 @@ import casadi as ca
 
 from mbdy.engine.building import FLAGS, LINK, compiler, shared_library
 from mbdy.engine.core import binding
-from mbdy.engine.equations import Equations, equations
+from mbdy.engine.dynamics import Dynamics, equations_of
+from mbdy.engine.equations import Equations
 from mbdy.engine.formulations import ORDER_N, Derivatives
 from mbdy.engine.formulations import formulation as chosen
 from mbdy.engine.model import Model
@@ -50,17 +51,24 @@ class Compiled:
         return VirtualCore(self.equations, self.derivatives) if self.library is None else binding.Core(self._loaded)
 
 
-def compiled(model: Model, *, virtual: bool = False, formulation: str = ORDER_N) -> Compiled:
+def compiled(
+    model: Model, *, virtual: bool = False, formulation: str = ORDER_N, dynamics: Dynamics | None = None
+) -> Compiled:
     """The equations of ``model`` in C, built if no earlier build is kept; ``virtual`` asks for none.
 
     ``formulation`` other than ``"order-n"`` names a second opinion whose derivatives are stepped instead, without C;
     raises ValueError for an unknown one and `UncoveredError` where ``model`` is not of its domain.
+    ``dynamics`` other than None are linear or partly linear (`mbdy.engine.dynamics`).
 
     Warns with `NoCompilerNote` where no compiler exists; raises `CompilerError` where one fails.
     """
     if formulation != ORDER_N:
-        return Compiled(equations(model), None, chosen(formulation).derivatives(model))
-    made = equations(model)
+        if dynamics is not None:
+            raise ValueError(
+                f"formulation {formulation!r} has the full dynamics only; leave formulation or dynamics out"
+            )
+        return Compiled(equations_of(model), None, chosen(formulation).derivatives(model))
+    made = equations_of(model, dynamics)
     if virtual:
         return Compiled(made, None)
     cc = compiler()

@@ -13,7 +13,8 @@ from pathlib import Path
 from mbdy.engine.building import Progress
 from mbdy.engine.compiled import Compiled, NoCompilerNote, compiled
 from mbdy.engine.core import binding
-from mbdy.engine.equations import equations
+from mbdy.engine.dynamics import Dynamics, equations_of
+from mbdy.engine.equations import Equations
 from mbdy.engine.model import Model
 from mbdy.engine.rules import keep_rules
 from mbdy.engine.units import quantity
@@ -41,6 +42,7 @@ def export_fmu(
     integrator: str = "rk4",
     platforms: Sequence[str] = (),
     scalars: bool = False,
+    dynamics: Dynamics | None = None,
     progress: Progress | None = None,
 ) -> Path:
     """Writes ``model`` as an FMU and returns its path.
@@ -54,6 +56,7 @@ def export_fmu(
     ``platforms``   what a native FMU runs on: names of `mbdy.fmu.native.platforms` or ``"all"``; this machine's where
                     none is named. Those of other machines are made with ziglang.
     ``scalars``     no arrays in FMI 3.0 either, for importers that cannot use them.
+    ``dynamics``    `mbdy.engine.Linear` or `mbdy.engine.PartlyLinear`: such equations instead of the full ones.
     ``progress``    called with what begins and the fraction done.
 
     Without a C compiler an FMU of kind python is written all the same but needs mbdy where it runs; a `NoCompilerNote`
@@ -68,13 +71,13 @@ def export_fmu(
     keep_rules(model)
     target = _target(path)
     settings = Settings(fmi=fmi, step=h, integrator=integrator, scalars=scalars, version=version())
+    made = _equations(model, dynamics)
     if kind == "native":
-        made = equations(model)
         table = rows(made.ports, derivatives=True, independent=fmi == "3.0")
         packed = native_kind.package(model, made, table, settings, wanted, lambda stage, done: told(stage, 0.9 * done))
     else:
         told("compiling the equations", 0.0)
-        core = _compiled(model)
+        core = _compiled(model, dynamics)
         told("gathering the contents", 0.6)
         table = rows(core.equations.ports, independent=fmi == "3.0")
         packed = python_kind.package(model, core.equations.ports, table, core.library, settings)
@@ -94,6 +97,13 @@ def export_fmu(
     return target
 
 
+def _equations(model: Model, dynamics: Dynamics | None) -> Equations:
+    try:
+        return equations_of(model, dynamics)
+    except (ValueError, KeyError) as error:
+        raise ExportError(f"dynamics: {error.args[0]}") from None
+
+
 def _platforms(names: Sequence[str], kind: str) -> tuple[Platform, ...]:
     if kind != "native":
         if names:
@@ -105,11 +115,13 @@ def _platforms(names: Sequence[str], kind: str) -> tuple[Platform, ...]:
         raise ExportError(str(error)) from None
 
 
-def _compiled(model: Model) -> Compiled:
+def _compiled(model: Model, dynamics: Dynamics | None) -> Compiled:
     """The compiled model; without a compiler a warning that says what that means for an FMU."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoCompilerNote)
-        made = compiled(model)
+        made = compiled(model, dynamics=dynamics)
+    if made.library is None and dynamics is not None:
+        raise ExportError(f"dynamics={dynamics!r}: such an FMU of kind 'python' needs a C compiler at its export")
     if made.library is None:
         warnings.warn(
             "no C compiler found (cc, gcc, clang or ziglang): the FMU carries no compiled core, so it needs mbdy where "

@@ -197,13 +197,14 @@ static void exchange(void *it, int which, int from, int to) {
 
 static void quiet(int loud, int exchanging) {
     static char said[80];
+    const long loaded = allocations;
     void *it = make(exchanging);
     good(fmu.ExitInitializationMode(it), "exit");
     const long before = allocations;
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)) failed("the kernel watches no system calls");
     if (loud) syscall(SYS_getpid);
     (exchanging ? exchange : co_simulate)(it, 1, 0, 10000);
-    const int n = snprintf(said, sizeof said, "allocations %ld\n", allocations - before);
+    const int n = snprintf(said, sizeof said, "%ld allocations before, %ld after\n", before - loaded, allocations - before);
     (void)!write(1, said, (size_t)n);
     syscall(SYS_exit, 0); /* exit() would call more */
 }

@@ -1,0 +1,182 @@
+"""``mbdy linearize``: a model about an operating point as matrices, modes and a file for control design."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mbdy.app.common import (
+    RequestError,
+    busy,
+    counted,
+    guarded,
+    load_model,
+    note,
+    said_warnings,
+    seconds,
+    show_json,
+    target,
+    terminal,
+)
+
+if TYPE_CHECKING:
+    from mbdy.blocks import Plant
+    from mbdy.engine import Linearization, Mode, OperatingPoint
+
+ENDINGS = (".npz", ".mat", ".json")
+MOST_SHARES = 4
+"""Shares of a mode's shape that the table shows."""
+SMALL_SHARE = 0.05
+"""Shares below this part of the largest are not shown."""
+
+
+@guarded
+def linearize(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")],
+    assign: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            "--at",
+            metavar="NAME=VALUE",
+            help="Any start value, input or parameter of the operating point; as often as needed.",
+        ),
+    ] = None,
+    inputs: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Inputs, e.g. 'bus.torque,*.joint.torque'; or all.")
+    ] = None,
+    outputs: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Outputs, e.g. 'bus.attitude,bus.omega'; or all.")
+    ] = None,
+    trim: Annotated[
+        bool, typer.Option("--trim", help="First find rest or a steady spin near the values given.")
+    ] = False,
+    free: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="With --trim: states and inputs that may change; or all joint positions."),
+    ] = None,
+    hold: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="With --trim: what stays as it is given.")
+    ] = None,
+    modes: Annotated[bool, typer.Option("--modes", help="Show frequencies, damping ratios and shapes.")] = False,
+    step: Annotated[str, typer.Option(help="Internal step that the fastest motion is held against.")] = "0.001",
+    file: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="LIN.npz", help="File: .npz, .mat or .json.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Say all of it as JSON, in SI units.")] = False,
+) -> None:
+    """Linearize a model about an operating point: A, B, C, D and M, D, G, K for control design.
+
+    Attitudes are small rotations, three numbers. Exit status 1 where --trim finds no steady motion.
+    """
+    if (free or hold) and not trim:
+        raise RequestError("--free, --hold: say what --trim may change; add --trim")
+    if file and file.suffix.lower() not in ENDINGS:
+        raise RequestError(f"-o: {file} must end in {', '.join(ENDINGS)}")
+    if file:
+        target(file, "-o", sources=(model,))
+    internal = seconds(step, "--step")
+    loaded = load_model(model)
+    from mbdy.app.assignments import assigned
+    from mbdy.blocks import Plant
+    from mbdy.engine import linearize as linearized
+
+    with busy("linearizing"):
+        plant = Plant(loaded, virtual=True)
+        assigned(plant, assign or [])
+        try:
+            at = _trimmed(plant, _parts(free), _parts(hold) or []) if trim else plant
+            found = linearized(loaded, at=at, inputs=_parts(inputs), outputs=_parts(outputs))
+        except KeyError as fault:
+            raise RequestError(str(fault.args[0])) from None
+    if file:
+        found.save(file)
+    if as_json:
+        show_json({"ok": True, **_facts(found), "file": file, "warnings": said_warnings})
+        return
+    _show(found, modes)
+    for remark in (*found.notes, *_steep(found, internal)):
+        note(f"note: {remark}")
+    if file:
+        typer.echo(f"wrote {file}")
+    else:
+        note("add -o lin.npz (or .mat, .json) to keep the matrices")
+
+
+def _trimmed(plant: Plant, free: list[str] | None, hold: list[str]) -> OperatingPoint:
+    from mbdy.engine import trim
+
+    return trim(plant.model, at=plant, free=free, hold=hold)
+
+
+def _parts(given: list[str] | None) -> list[str] | None:
+    """Patterns of an option that may be repeated, or have several with commas."""
+    return [part.strip() for text in given for part in text.split(",") if part.strip()] if given else None
+
+
+def _steep(found: Linearization, step: float) -> list[str]:
+    """A remark where the fastest motion is too fast for RK4 in such steps."""
+    from mbdy.engine import fastest
+    from mbdy.engine.linear import STABLE
+
+    rate = abs(fastest(found))
+    if rate * step <= STABLE:
+        return []
+    return [
+        f"the fastest motion has {rate:.4g} 1/s: RK4 grows in steps of {step:g} s, which should stay below "
+        f"{STABLE / rate:.2g} s; look for stiff springs, strong dampers or a small friction_rate"
+    ]
+
+
+def _facts(found: Linearization) -> dict[str, Any]:
+    from mbdy.engine import fastest
+    from mbdy.engine.linear_files import plain
+
+    return {
+        **plain(found),
+        "fastest": abs(fastest(found)),
+        "modes": [
+            {
+                "frequency": mode.frequency,
+                "damping": mode.damping,
+                "eigenvalue": [mode.eigenvalue.real, mode.eigenvalue.imag],
+                "rigid": mode.rigid,
+                "shape": {name: [share.real, share.imag] for name, share in mode.shape.items()},
+            }
+            for mode in found.modes()
+        ],
+    }
+
+
+def _show(found: Linearization, modes: bool) -> None:
+    from rich.table import Table
+
+    sizes = ", ".join(counted(len(getattr(found, what)), what[:-1]) for what in ("states", "inputs", "outputs"))
+    typer.echo(f"{found.name}: {sizes}")
+    every = found.modes()
+    rigid = sum(mode.rigid for mode in every)
+    if rigid:
+        typer.echo(f"rigid-body motion: {counted(rigid, 'zero eigenvalue')}")
+    if not modes:
+        return
+    table = Table(title="modes", title_justify="left")
+    for heading in ("frequency [rad/s]", "[Hz]", "damping ratio"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("eigenvalue [1/s]", no_wrap=True)
+    table.add_column("largest shares", overflow="fold")
+    for mode in every[rigid:]:
+        hertz = f"{mode.frequency / 6.283185307179586:.6g}" if mode.oscillates else ""
+        table.add_row(f"{mode.frequency:.9g}", hertz, f"{mode.damping:z.6f}", _eigenvalue(mode), _shares(mode))
+    terminal().print(table)
+
+
+def _eigenvalue(mode: Mode) -> str:
+    value = mode.eigenvalue
+    return f"{value.real:.6g} ± {value.imag:.6g}i" if mode.oscillates else f"{value.real:.6g}"
+
+
+def _shares(mode: Mode) -> str:
+    order = sorted(mode.shape.items(), key=lambda share: -abs(share[1]))[:MOST_SHARES]
+    return ", ".join(f"{name} {abs(share):.2g}" for name, share in order if abs(share) > SMALL_SHARE)

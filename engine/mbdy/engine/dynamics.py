@@ -1,0 +1,67 @@
+"""Which equations of a model are run: the full ones, linear ones about an operating point, or partly linear ones.
+
+All are `Equations` over the same variables and vectors, so blocks, the compiled core and FMUs run them alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+from mbdy.engine.equations import Equations, equations
+from mbdy.engine.model import Model
+from mbdy.engine.reference_point import Values
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Accelerations linear in everything about an operating point; rates of coordinates stay exact.
+
+    ``at``        start values and inputs of the operating point by name, SI; the model file's where left out. Switches
+                  are off there.
+    ``geometry``  ``"constant"``: all matrices are constant, as MBDYL has it. ``"first-order"``: external forces and
+                  torques keep the first-order change of their arms and axes with the coordinates, the mass matrix is
+                  constant, as MBDYTL has it (JPL TR 32-1592, Section III).
+    """
+
+    at: Values = field(default_factory=dict)
+    geometry: Literal["constant", "first-order"] = "constant"
+
+    def __post_init__(self) -> None:
+        if self.geometry not in ("constant", "first-order"):
+            raise ValueError(f"geometry: {self.geometry!r} is unknown; choose one of constant, first-order")
+        object.__setattr__(self, "at", MappingProxyType(dict(self.at)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Linear, (dict(self.at), self.geometry)
+
+
+@dataclass(frozen=True)
+class PartlyLinear:
+    """Hinges of terminal appendages linear, all else not (MBDYPL of JPL TR 32-1592, Section IV).
+
+    ``joints``  names of the bodies whose inboard hinges are linear; None for the largest terminal set.
+    """
+
+    joints: tuple[str, ...] | None = None
+
+
+Dynamics = Linear | PartlyLinear
+
+
+def equations_of(model: Model, dynamics: Dynamics | None = None) -> Equations:
+    """The equations of ``model``: Order-N's where ``dynamics`` is None.
+
+    Raises ValueError where the model is outside what such dynamics cover, naming what is, and KeyError for a name of
+    the operating point that the model does not have.
+    """
+    if dynamics is None:
+        return equations(model)
+    if isinstance(dynamics, Linear):
+        from mbdy.engine.linear_equations import linear_equations
+
+        return linear_equations(model, dynamics.at, dynamics.geometry)
+    from mbdy.engine.partly_linear import partly_linear_equations
+
+    return partly_linear_equations(model, dynamics.joints)

@@ -1,0 +1,33 @@
+"""Names of variables picked from a list: exact ones, those without index, and patterns such as ``bus.*``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+_BRACKETS = str.maketrans("[]", "()")
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Whether the scalar ``name`` is meant by ``pattern``: its own name, that without index, or a pattern."""
+    bare = name.partition("[")[0]
+    if "[" in pattern:  # the brackets are themselves, not a set of characters
+        return fnmatchcase(name.translate(_BRACKETS), pattern.translate(_BRACKETS))
+    return pattern in (name, bare) or fnmatchcase(bare, pattern)
+
+
+def places(names: Sequence[str], wanted: Iterable[str], what: str) -> list[int]:
+    """Places in ``names`` of all that ``wanted`` means, in its order, each once.
+
+    Raises KeyError for a pattern that matches none, with the nearest names; ``what`` says what the names are of.
+    """
+    found: dict[int, None] = {}
+    for pattern in [wanted] if isinstance(wanted, str) else wanted:
+        own = [i for i, name in enumerate(names) if matches(name, pattern)]
+        if not own:
+            near = get_close_matches(pattern, dict.fromkeys(n.partition("[")[0] for n in names), n=3, cutoff=0.5)
+            hint = f"nearest: {', '.join(near)}" if near else "use a name, or a pattern such as 'bus.*'"
+            raise KeyError(f"no {what} matches {pattern!r}; {hint}")
+        found |= dict.fromkeys(own)
+    return list(found)

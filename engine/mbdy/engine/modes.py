@@ -1,0 +1,113 @@
+"""Modes of a linear system: frequencies, damping ratios and shapes, with its rigid-body motions told apart.
+
+Rigid-body motions are zero eigenvalues, several of one chain (a position and its speed), which rounding spreads over
+circles of the square root of its size. So they are taken out first: the null space of A, then that of what is left,
+until none is left (a staircase). All other eigenvalues are those of the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+ROUNDING = 1e-12
+"""Singular values of a balanced A below this part of the largest are zero."""
+SAME = 1e-12
+"""Parts of an eigenvalue below this part of its size are zero."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One mode: a pair of complex ``eigenvalue`` s (that with the positive imaginary part), or a real one [1/s].
+
+    ``shape`` has the share of each state, complex, the largest of them 1. ``rigid`` modes are those of zero eigenvalue.
+    """
+
+    eigenvalue: complex
+    shape: Mapping[str, complex]
+    rigid: bool = False
+
+    @property
+    def frequency(self) -> float:
+        """Undamped frequency [rad/s], the eigenvalue's size."""
+        return abs(self.eigenvalue)
+
+    @property
+    def damping(self) -> float:
+        """Damping ratio: 1 of a decay without oscillation, 0 without damping, negative where it grows."""
+        return 0.0 if self.rigid else 0.0 - self.eigenvalue.real / self.frequency
+
+    @property
+    def oscillates(self) -> bool:
+        """Whether it stands for a pair of eigenvalues."""
+        return self.eigenvalue.imag > 0.0
+
+
+def modes(A: Array, names: Sequence[str]) -> tuple[Mode, ...]:
+    """The modes of ``e' = A e`` with states ``names``: rigid ones first, then by frequency."""
+    from scipy.linalg import matrix_balance
+
+    if not len(A):
+        return ()
+    balanced, (scale, _) = matrix_balance(A, permute=False, separate=True)
+    steps, rest = _staircase(balanced)
+    found = []
+    kept = np.eye(len(A))
+    for null, others in steps:
+        found += [Mode(0j, _shape(scale * column, names), rigid=True) for column in (kept @ null).T]
+        kept = kept @ others
+    values, vectors = np.linalg.eig(rest)
+    for value, vector in zip(map(_clean, values.tolist()), vectors.T, strict=True):
+        if value.imag >= 0.0:
+            found.append(Mode(value, _shape(scale * _lifted(vector, value, steps, balanced), names)))
+    return tuple(sorted(found, key=lambda mode: (not mode.rigid, mode.frequency, -mode.eigenvalue.real)))
+
+
+def eigenvalues(A: Array) -> NDArray[np.complex128]:
+    """All eigenvalues of ``A`` [1/s], rigid-body motions exactly zero, by size."""
+    found = []
+    for mode in modes(A, [str(i) for i in range(len(A))]):
+        found += [mode.eigenvalue, mode.eigenvalue.conjugate()] if mode.oscillates else [mode.eigenvalue]
+    return np.array(found, dtype=complex)
+
+
+def _clean(value: complex) -> complex:
+    real, imaginary = (0.0 if abs(part) <= SAME * abs(value) else part for part in (value.real, value.imag))
+    return complex(real, imaginary)
+
+
+def _staircase(A: Array) -> tuple[list[tuple[Array, Array]], Array]:
+    """Null spaces of A and of what is left of it, each with its complement, and the rest that has none."""
+    steps: list[tuple[Array, Array]] = []
+    largest = float(np.linalg.norm(A, 2))
+    while len(A):
+        _, sizes, rows = np.linalg.svd(A)
+        rank = int(np.sum(sizes > ROUNDING * largest))
+        if rank == len(A):
+            break
+        null, others = rows[rank:].T, rows[:rank].T
+        steps.append((null, others))
+        A = others.T @ A @ others
+    return steps, A
+
+
+def _lifted(vector: NDArray[Any], value: complex, steps: list[tuple[Array, Array]], A: Array) -> NDArray[Any]:
+    """An eigenvector of what the staircase left, as one of A: each null space takes its share by ``A v = value v``."""
+    blocks = [A]
+    for _, others in steps:
+        blocks.append(others.T @ blocks[-1] @ others)
+    for (null, others), block in zip(reversed(steps), reversed(blocks[:-1]), strict=True):
+        vector = others @ vector + null @ (null.T @ block @ others @ vector) / value
+    return vector
+
+
+def _shape(vector: NDArray[Any], names: Sequence[str]) -> Mapping[str, complex]:
+    largest = vector[int(np.argmax(np.abs(vector)))]
+    return MappingProxyType(dict(zip(names, (vector / largest).astype(complex).tolist(), strict=True)))

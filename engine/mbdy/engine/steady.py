@@ -1,0 +1,86 @@
+"""How far a system is from a steady motion: the accelerations that are not zero, and their exact changes.
+
+In a steady motion no generalized speed changes: a system at rest, or one that turns at a constant rate. The origin of
+a floating root goes round the mass centre then; what stands still is the mass centre of all that hangs on the root, so
+its acceleration counts, the sum of external forces over the mass and gravity.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.engine.constants import layout
+from mbdy.engine.error_coordinates import cross_matrix, held, quaternion_tangent, rotation
+from mbdy.engine.model import Model
+from mbdy.engine.operating_point import OperatingPoint
+from mbdy.engine.slopes import Slopes
+from mbdy.engine.topology import tree
+
+Array = NDArray[np.float64]
+
+
+class Steady:
+    """The accelerations of ``model`` that vanish in a steady motion, with the locks and switches of ``point``.
+
+    ``names`` are those of the speeds (and momenta of wheels) that they are the rates of.
+    """
+
+    def __init__(self, model: Model, slopes: Slopes, point: OperatingPoint) -> None:
+        self._model, self._slopes = model, slopes
+        at, freely = layout(model), [[not fixed for fixed in held(b, point.ports, point.u)] for b in model.bodies]
+        self._falls: list[tuple[int, list[int]]] = []
+        """Floating roots with their translations that are free."""
+        self._places: list[int] = []
+        falling: list[str] = []
+        for j, (body, own) in enumerate(zip(model.bodies, at.speeds, strict=True)):
+            floating = body.joint.n_translations if body.joint.floating else 0
+            free = [i for i, moves in enumerate(freely[j]) if moves]
+            self._places += [own.start + i for i in free if i >= floating]
+            if floating:
+                self._falls.append((j, [i for i in free if i < floating]))
+                falling += [point.ports.state_names[own.start + i] for i in free if i < floating]
+        self._places += [i for own in at.wheels for i in range(own.start, own.stop)]
+        names = point.ports.state_names
+        self.names = (*(names[i] for i in self._places), *falling)
+
+    def values(self, point: OperatingPoint) -> Array:
+        """The accelerations at ``point``."""
+        found = self._slopes.rates(point)[self._places]
+        y = self._slopes.outputs(point) if self._falls else np.zeros(0)
+        return np.concatenate([found, *(self._fall(point, y, j)[free] for j, free in self._falls)])
+
+    def changes(self, point: OperatingPoint, along_x: Array, along_u: Array) -> Array:
+        """What the accelerations change by along the columns of ``along_x`` (n_x, n) and ``along_u`` (n_u, n)."""
+        rows = [self._slopes.of_rates(point, along_x, along_u)[self._places]]
+        if self._falls:
+            y, dy = self._slopes.outputs(point), self._slopes.of_outputs(point, along_x, along_u)
+            rows += [self._fall_changes(point, y, dy, along_u, j)[free] for j, free in self._falls]
+        return np.concatenate(rows)
+
+    def _fall(self, point: OperatingPoint, y: Array, root: int) -> Array:
+        forces = [turned @ point.u[places] for _, turned, places in self._forces(point, y, root)]
+        return np.sum(forces, axis=0) / self._mass(point, root) + point["system.gravity"]
+
+    def _fall_changes(self, point: OperatingPoint, y: Array, dy: Array, along_u: Array, root: int) -> Array:
+        changes = np.zeros((3, along_u.shape[1]))
+        for attitude, turned, places in self._forces(point, y, root):
+            error = 4.0 * quaternion_tangent(y[attitude]).T @ dy[attitude]
+            changes += turned @ (along_u[places] - cross_matrix(point.u[places]) @ error)
+        return changes / self._mass(point, root) + along_u[point.ports.by_name["system.gravity"].places]
+
+    def _forces(self, point: OperatingPoint, y: Array, root: int):
+        """Each external force on what hangs on ``root``: place of its body's attitude in y, body axes, place in u."""
+        for j in self._carried(root):
+            body = self._model.bodies[j]
+            attitude = point.ports.by_name[f"{body.name}.attitude"].places
+            turned = rotation(y[attitude])
+            for stem in (body.name, *(f"{body.name}.{node}" for node in body.nodes)):
+                yield attitude, turned, point.ports.by_name[f"{stem}.force"].places
+
+    def _mass(self, point: OperatingPoint, root: int) -> float:
+        return sum(float(point[f"{self._model.bodies[j].name}.mass"]) for j in self._carried(root))
+
+    def _carried(self, root: int) -> list[int]:
+        above = tree(self._model)
+        return [j for j in range(len(self._model.bodies)) if above.path(j)[-1] == root]
