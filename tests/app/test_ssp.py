@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
 from fmpy.ssp.ssd import read_ssd
 
 from fmu.ssp_cases import DRIVEN, SENSED, described
+from mbdy.engine.building import compiler
+from mbdy.fmu.native.platforms import this_machine
 
 
 @pytest.fixture
@@ -61,17 +64,35 @@ def test_ssp_warns_of_what_stays_open(satellite: Path, mbdy):
         (("--controller", "controller.fmu", "--connect", "controller.t=plant.bus.torque[1]"),
          "controller.t: controller.fmu has no such variable"),
         (("--controller", "controller.fmu", "--outputs", "bus.omga"), "no output matches 'bus.omga'"),
-        (("--controller", "controller.fmu", "-o", "sat.zip"), "a package's name ends in .ssp"),
+        (("--controller", "controller.fmu", "-o", "sat.zip"), "the file's name ends in .ssp"),
         (("--controller", "controller.fmu", "-o", "controller.fmu"), "named for something else already"),
         (("--controller", "controller.fmu", "--step", "0"), "--step: must be > 0 s"),
-        (("--controller", "controller.fmu", "--kind", "wooden"), "wooden"),
+        (("--controller", "controller.fmu", "--kind", "wooden"), "kind 'wooden': must be one of 'python', 'native'"),
+        (("--controller", "controller.fmu", "--platform", "win64"), "only an FMU of kind 'native'"),
+        (("--controller", "controller.fmu", "--kind", "native", "--platform", "vax"), "platform 'vax'"),
     ],
 )  # fmt: skip
 def test_ssp_refuses(words, said, satellite: Path, controller: Path, mbdy):
-    answer = mbdy("ssp", satellite, *words)
+    answer = mbdy("ssp", satellite, "-o", "deep/satellite.ssp", *words)
     assert answer.status == 2
     assert said in answer.err
-    assert not Path("satellite.ssp").exists()
+    assert not Path("deep").exists()
+
+
+def test_ssp_wants_a_model_file(satellite: Path, controller: Path, mbdy):
+    assert ".: is a folder; give the model file in it" in mbdy("ssp", ".", "--controller", controller).err
+    assert "/: is a folder" in mbdy("ssp", "/", "--controller", controller).err
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C compiler")
+def test_ssp_takes_a_native_plant_for_named_platforms(satellite: Path, controller: Path, mbdy):
+    words = ("--kind", "native", "--platform", this_machine(), "-o", "sat.ssp")
+    assert mbdy("ssp", satellite, "--controller", controller, *words).status == 0
+    with zipfile.ZipFile("sat.ssp") as package:
+        package.extract("resources/plant.fmu")
+    with zipfile.ZipFile("resources/plant.fmu") as plant:
+        assert any(name.startswith("binaries/") for name in plant.namelist())
+        assert "sources/plant.c" in plant.namelist()
 
 
 def test_help_shows_an_example(mbdy):

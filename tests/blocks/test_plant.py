@@ -486,3 +486,15 @@ def test_a_lock_leaves_those_that_are_locked_or_prescribed_as_they_were():
     assert after["link1.joint.rate"] == 0.0
     assert after["link2.joint.rate"] - before["link2.joint.rate"] == pytest.approx(0.025, abs=1e-13)  # 100 sums
     assert after["link3.joint.rate"] == 0.0
+
+
+def test_an_output_of_one_element_goes_by_its_bare_name_too():
+    """The impulse of a joint whose only lockable degree of freedom is not its first is called ``impulse[2]``."""
+    joint = Joint(
+        to="inertial", kind="universal", rotations=((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), motion=("free", "switchable")
+    )
+    plant = Plant(
+        Model(name="dish", bodies=(Body(name="dish", mass=1.0, inertia=diagonal(1.0, 2.0, 2.0), joint=joint),))
+    )
+    seen = plant.outputs()
+    assert seen["dish.joint.impulse"] == seen["dish.joint.impulse[2]"] == 0.0

@@ -25,7 +25,7 @@ UNTIL = 1.0
 STEP = 0.005
 """[s] RK4's error is some 1e-11 of the motion, far below the square of the amplitudes."""
 AMPLITUDE = 2e-3
-RATIO = 0.15
+RATIO = 0.01
 """Relative distance from 4 that a third-order term explains."""
 
 

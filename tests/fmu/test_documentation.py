@@ -66,6 +66,16 @@ def test_what_stands_on_the_page():
     assert "model exchange" not in read(satellite(), kind="python").text.split("Inputs")[0]
 
 
+def test_arrays_stand_under_their_names():
+    arrays, scalars_ = (read(satellite(), fmi="3.0", kind="native", flat=flat).text for flat in (False, True))
+    for words in ("bus.force, 3 elements", "der(bus.omega), 3 elements", "system.initial.momentum, 3 elements"):
+        assert words in arrays
+    assert "bus.force[1]" not in arrays
+    assert "bus.force[1] … [3]" in scalars_
+    assert "what has elements of one unit is one variable" in arrays
+    assert "each element is a variable of its own" in scalars_
+
+
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", "a & b \"c\" 'd'", "</svg></style>", "\x01\x0bfile"])
 def test_any_name(name):
     reader = read(replace(satellite(), name=name))

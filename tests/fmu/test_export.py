@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -16,9 +17,11 @@ import pytest
 from fmpy.validation import validate_fmu
 
 from fmu.client import Direct, satellite
-from mbdy.engine import ModelError, NoCompilerNote, loads, ports
+from mbdy.engine import CompilerError, ModelError, NoCompilerNote, loads, ports
 from mbdy.engine.building import compiler
 from mbdy.fmu import ExportError, export_fmu
+from mbdy.fmu.export import platforms_of
+from mbdy.fmu.native.platforms import ALL, host
 from mbdy.fmu.python import front
 from mbdy.fmu.python.kind import FLAVOURS, PARTS, SLAVE
 from mbdy.fmu.python.slave.contents import core_name
@@ -98,12 +101,12 @@ def test_python_is_left_as_it_was(tmp_path, fmi):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"kind": "matlab"}, "kind='matlab': must be one of 'python'"),
-        ({"fmi": "1.0"}, "fmi='1.0': must be one of '2.0', '3.0'"),
-        ({"integrator": "rk5"}, "integrator='rk5': must be one of 'rk4'"),
-        ({"step": 0.0}, "step=0.0: must be > 0 s"),
-        ({"step": "1 kg"}, "step='1 kg'"),
-        ({"step": float("nan")}, "step=nan"),
+        ({"kind": "matlab"}, "kind 'matlab': must be one of 'python'"),
+        ({"fmi": "1.0"}, "fmi '1.0': must be one of '2.0', '3.0'"),
+        ({"integrator": "rk5"}, "integrator 'rk5': must be one of 'rk4'"),
+        ({"step": 0.0}, "step 0.0: must be > 0 s"),
+        ({"step": "1 kg"}, "step '1 kg'"),
+        ({"step": float("nan")}, "step nan"),
     ],
 )
 def test_options_that_cannot_be(tmp_path, options, words):
@@ -130,9 +133,60 @@ def test_places_that_cannot_be(tmp_path):
     (tmp_path / "file").write_text("")
     for place, words in (
         ("satellite.zip", "ends in .fmu, e.g."), ("folder.fmu", "is a folder"), ("file/s.fmu", "is no folder"),
+        ("file/deep/s.fmu", "s.fmu' cannot be written"), (f"{'x' * 300}.fmu", "cannot be written: File name too long"),
+        (".", "is a folder"),
     ):  # fmt: skip
         with pytest.raises(ExportError, match=words):
             export_fmu(satellite(), tmp_path / place)
+
+
+def test_the_longest_name_will_do(tmp_path):
+    assert export_fmu(satellite(), tmp_path / f"{'x' * 251}.fmu").exists()
+
+
+def test_a_place_that_cannot_be_is_found_before_anything_is_compiled(tmp_path, monkeypatch):
+    monkeypatch.setattr("mbdy.fmu.export.compiled", lambda *_, **__: pytest.fail("compiled"))
+
+    def full(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("mbdy.fmu.export.tempfile.NamedTemporaryFile", full)
+    with pytest.raises(ExportError, match=r"deep/s\.fmu' cannot be written: Read-only file system"):
+        export_fmu(satellite(), tmp_path / "so" / "deep" / "s.fmu")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("win64", ["win64"]), ("win64, linux64", ["win64", "linux64"]), (["x86_64-darwin"], ["darwin64"]),
+        (["linux64,win64", "linux64"], ["linux64", "win64"]), ("all", [one.name for one in ALL]), ((), [host().name]),
+    ],
+)  # fmt: skip
+def test_platforms_are_named_one_by_one_or_with_commas(names, expected):
+    assert [one.name for one in platforms_of(names, "native")] == expected
+
+
+@pytest.mark.parametrize(("names", "odd"), [("all,vax", "'vax'"), ("", "''"), (["win64,"], "''")])
+def test_a_platform_that_is_none(names, odd):
+    with pytest.raises(ExportError, match=f"platform {odd}: must be one of linux64"):
+        platforms_of(names, "native")
+    with pytest.raises(ExportError, match=r"only an FMU of kind 'native'.*--kind native"):
+        platforms_of(names, "python")
+
+
+def test_missing_compilers_are_found_before_anything_is_built(tmp_path, monkeypatch):
+    monkeypatch.setattr("mbdy.fmu.native.platforms.find_spec", lambda name: None)
+    monkeypatch.setattr("mbdy.fmu.native.kind.build", lambda *_, **__: pytest.fail("built"))
+    with pytest.raises(CompilerError, match=r"win64, .*darwin-arm64 are made with ziglang.*pip install mbdy\[native\]"):
+        export_fmu(satellite(), tmp_path / "deep" / "s.fmu", kind="native", platforms="all")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_native_fmu_without_a_compiler(without_compiler, tmp_path):
+    with pytest.raises(CompilerError, match=r"MBDY_CC=none is set.*unset MBDY_CC"):
+        export_fmu(satellite(), tmp_path / "deep" / "s.fmu", kind="native")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_folders_are_made_and_progress_is_told(tmp_path):
@@ -151,8 +205,9 @@ def test_an_export_that_fails_leaves_the_file_before(tmp_path, monkeypatch):
         raise RuntimeError("no description")
 
     monkeypatch.setattr("mbdy.fmu.export.description", broken)
-    with pytest.raises(RuntimeError, match="no description"):
-        export_fmu(satellite(mass=1.0), file)
+    for target in (file, tmp_path / "so" / "deep" / "s.fmu"):
+        with pytest.raises(RuntimeError, match="no description"):
+            export_fmu(satellite(mass=1.0), target)
     assert file.read_bytes() == before
     assert list(tmp_path.iterdir()) == [file]
 
@@ -235,7 +290,7 @@ def test_a_core_that_does_not_load(fmus, tmp_path, fmi):
 @pytest.mark.parametrize("fmi", VERSIONS)
 def test_without_a_compiler(without_compiler, tmp_path, opened, fmi):
     model = satellite("made without a compiler")
-    with pytest.warns(NoCompilerNote, match="needs mbdy where it runs.*`pip install ziglang` brings a compiler"):
+    with pytest.warns(NoCompilerNote, match="MBDY_CC=none is set.*needs mbdy where it runs.*unset MBDY_CC"):
         fmu = export_fmu(model, tmp_path / "virtual.fmu", fmi=fmi)
     with zipfile.ZipFile(fmu) as packed:
         assert not [name for name in packed.namelist() if name.startswith("resources/core-")]

@@ -97,6 +97,18 @@ def test_input_derivatives_are_the_plants_interpolated_inputs(natives, model, tm
     client.fmu.freeInstance()
 
 
+def test_input_derivatives_hold_for_one_step(natives, model, tmp_path):
+    client, plant = client_of(natives["2.0"], tmp_path / "unpacked").initialize(), Plant(model, interpolation="linear")
+    name = "panel.joint.torque"
+    client.fmu.setRealInputDerivatives([client.place[name]], [1], [2.0])
+    plant[name] = 2.0 * 0.02
+    for _ in range(3):
+        client.step(0.02)
+        np.testing.assert_array_equal(client.get(list(plant.output_names)), plant.step(0.02).values)
+        assert client[name] == 0.04
+    client.fmu.freeInstance()
+
+
 def element(row, name: str) -> float:
     """A scalar out of FMPy's row of FMI 3, which has whole arrays."""
     array, _, index = name.rstrip("]").partition("[")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -14,7 +15,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from threading import Timer
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import typer
@@ -29,13 +29,11 @@ RUN_FAULT = 1
 BAD_INPUT = 2
 """Exit status: a file, an option or a value that cannot be taken."""
 
-PATIENCE = 1.0
-"""[s] Work that is over sooner shows no progress bar."""
 PIPE_WIDTH = 120
 """Columns of tables where no terminal says how wide it is."""
+FRACTION = re.compile(r"\s*([\d.]+)\s*/\s*([\d.]+)\s*([^\d\s]*)\s*")
 
 P = ParamSpec("P")
-Tell = Callable[[float], None]
 
 
 class RequestError(Exception):
@@ -148,15 +146,32 @@ def seconds(text: str, option: str) -> float:
     try:
         value = quantity(text, "s", bare=True)
     except RefusalError as fault:
-        raise RequestError(f"{option}: {fault}") from None
+        raise RequestError(f"{option}: {_quotient(text) or fault}") from None
     if value <= 0:
         raise RequestError(f"{option}: must be > 0 s, got {text!r}")
     return value
 
 
+def _quotient(text: str) -> str:
+    """What to say of a time such as ``"1/60 s"``; empty for others."""
+    try:
+        upper, lower, unit = FRACTION.fullmatch(text).groups()  # type: ignore[union-attr]
+        return f"{text!r} is not worked out; write the number, '{float(upper) / float(lower):.12g} {unit or 's'}'"
+    except (AttributeError, ValueError, ZeroDivisionError):
+        return ""
+
+
+def written(model: Path, output: Path | None, ending: str, *, sources: tuple[Path | None, ...] = ()) -> Path:
+    """The file that a command writes: ``output``, or that of the model's name with ``ending`` in the current folder."""
+    path = output or Path(model.with_suffix(ending).name)
+    if output is None and _same(path, model):
+        raise RequestError(f"{model}: is the model file, which {path} would be written over; name another with -o")
+    return file_name(path, "-o", sources=(model, *sources))
+
+
 def file_name(path: Path, option: str, *, sources: tuple[Path | None, ...] = ()) -> Path:
     """``path`` as the name of a file of its own, not a folder and none of ``sources``; nothing is made."""
-    if path.is_dir():
+    if os.path.isdir(path):
         raise RequestError(f"{option}: {path} is a folder; give a file name")
     if any(source is not None and _same(path, source) for source in sources):
         raise RequestError(f"{option}: {path} is named for something else already; give another file name")
@@ -254,30 +269,6 @@ def _plain(data: Any) -> Any:
     if isinstance(data, float) and not math.isfinite(data):
         return None
     return data
-
-
-@contextmanager
-def busy(what: str) -> Iterator[Tell]:
-    """A function that is given the fraction done; a bar on stderr once the work takes over a second."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = terminal(stderr=True)
-    if not console.is_terminal:
-        yield lambda fraction: None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
-    bar = Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
-    task = bar.add_task(what, total=None)
-    patience = Timer(PATIENCE, bar.start)
-    patience.daemon = True
-    patience.start()
-    try:
-        yield lambda fraction: bar.update(task, total=1.0, completed=fraction)
-    finally:
-        patience.cancel()
-        patience.join()
-        if bar.live.is_started:
-            bar.stop()
 
 
 def version() -> str:

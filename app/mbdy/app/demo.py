@@ -12,7 +12,6 @@ import typer
 
 from mbdy.app.common import (
     RequestError,
-    busy,
     guarded,
     load_model,
     program,
@@ -21,6 +20,7 @@ from mbdy.app.common import (
     target,
     terminal,
 )
+from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
     import numpy as np

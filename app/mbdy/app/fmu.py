@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mbdy.app.common import (
-    busy,
-    file_name,
     guarded,
     load_model,
     said_warnings,
     seconds,
     show_json,
+    written,
 )
+from mbdy.app.progress import busy
 from mbdy.app.simulate import Integrator
 
 if TYPE_CHECKING:
@@ -24,6 +26,16 @@ if TYPE_CHECKING:
 
 FMI, KIND = "2.0", "python"
 """Unless told otherwise: the version of the Functional Mock-up Interface, and what an FMU is made of."""
+Platforms = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="A platform that a native FMU runs on, else this one: linux64, win64, darwin64, linux-aarch64, "
+        "darwin-arm64, or all; several with commas or by repeating it. Others than this machine's are made with "
+        "ziglang; the first build for Windows takes one or two minutes.",
+    ),
+]
+"""The option ``--platform``."""
 
 
 class Equations(StrEnum):
@@ -54,14 +66,7 @@ def fmu(
             "any host, model exchange too.",
         ),
     ] = KIND,
-    platform: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="A platform that a native FMU runs on, else this one: linux64, win64, darwin64, linux-aarch64, "
-            "darwin-arm64, or all; repeat it. Others than this machine's are made with ziglang.",
-        ),
-    ] = None,
+    platform: Platforms = None,
     equations: Annotated[
         Equations,
         typer.Option(
@@ -78,34 +83,36 @@ def fmu(
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Export a model as an FMU."""
-    path = file_name(output or Path(model.with_suffix(".fmu").name), "-o", sources=(model,))
-    loaded = load_model(model)
     internal = seconds(step, "--step")
-    from mbdy.fmu import export_fmu
+    from mbdy.fmu.export import checked, export_fmu, platforms_of
 
+    checked(fmi=fmi, kind=kind, step=internal, integrator=integrator.value)
+    wanted = platforms_of(platform or (), kind)
+    loaded = load_model(model)
+    path = written(model, output, ".fmu")
     with busy("exporting") as tell:
-        written = export_fmu(
+        export_fmu(
             loaded,
             path,
             fmi=fmi,
             kind=kind,
             step=internal,
             integrator=integrator.value,
-            platforms=platform or (),
+            platforms=[one.name for one in wanted],
             scalars=scalars,
             dynamics=equations.dynamics(),
-            progress=lambda stage, done: tell(done),
+            progress=lambda stage, done: tell(done, stage),
         )
-    size = written.stat().st_size
+    size, platforms = path.stat().st_size, _platforms(path, [one.name for one in wanted])
     if as_json:
         show_json(
             {
                 "ok": True,
-                "file": written,
+                "file": path,
                 "bytes": size,
                 "fmi": fmi,
                 "kind": kind,
-                "platforms": platform or (),
+                "platforms": platforms,
                 "scalars": scalars,
                 "dynamics": equations.value,
                 "step": internal,
@@ -114,4 +121,16 @@ def fmu(
             }
         )
     else:
-        typer.echo(f"wrote {written}: FMI {fmi}, {kind}, {max(1, size // 1024)} KiB")
+        where = f"for {', '.join(platforms)}" if kind == "native" else "(its host needs Python; --kind native does not)"
+        typer.echo(f"wrote {path}: FMI {fmi}, {kind} {where}, {max(1, size // 1024)} KiB")
+
+
+def _platforms(path: Path, wanted: Sequence[str]) -> Sequence[str]:
+    """Names of the platforms that an FMU has the model's equations for, ``wanted`` where it is native."""
+    if wanted:
+        return wanted
+    from mbdy.fmu.native.platforms import this_machine
+    from mbdy.fmu.python.slave.contents import core_name
+
+    with zipfile.ZipFile(path) as fmu:
+        return [this_machine()] if f"resources/{core_name()}" in fmu.namelist() else []

@@ -13,7 +13,8 @@ from fmpy.fmi2 import FMU2Slave
 from fmpy.model_description import read_model_description
 from numpy.typing import NDArray
 
-from mbdy.app.common import RequestError, Tell
+from mbdy.app.common import RequestError
+from mbdy.app.progress import Tell
 from mbdy.blocks import Run
 from mbdy.engine import Model, Ports, ports
 

@@ -9,7 +9,6 @@ import typer
 
 from mbdy.app.common import (
     RequestError,
-    busy,
     counted,
     guarded,
     load_model,
@@ -20,6 +19,7 @@ from mbdy.app.common import (
     target,
     terminal,
 )
+from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
     from mbdy.blocks import Plant

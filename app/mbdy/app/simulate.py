@@ -13,8 +13,6 @@ import typer
 from mbdy.app.common import (
     RUN_FAULT,
     RequestError,
-    Tell,
-    busy,
     complain,
     counted,
     file_name,
@@ -28,6 +26,7 @@ from mbdy.app.common import (
     target,
     terminal,
 )
+from mbdy.app.progress import Tell, busy
 
 if TYPE_CHECKING:
     from mbdy.app.assignments import Assignment

@@ -9,18 +9,20 @@ import typer
 
 from mbdy.app.common import (
     RequestError,
-    busy,
     counted,
-    file_name,
     guarded,
     load_model,
     said_warnings,
     seconds,
     show_json,
-    target,
+    written,
 )
+from mbdy.app.fmu import Platforms
+from mbdy.app.progress import busy
 from mbdy.app.simulate import Integrator
 
+FMI = "2.0"
+"""The version of SSP 1.0's FMUs."""
 NONE = "none"
 """What ``--outputs`` is given to show no output."""
 
@@ -49,42 +51,46 @@ def ssp(
         ),
     ] = None,
     kind: Annotated[str, typer.Option(help="What the plant's FMU is made of, as for mbdy fmu.")] = "python",
+    platform: Platforms = None,
     step: Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")] = "0.001",
     integrator: Annotated[Integrator, typer.Option(help="How a step is made.")] = Integrator.RK4,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Export a model and a controller, connected, as an SSP package."""
-    path = file_name(output or Path(model.with_suffix(".ssp").name), "-o", sources=(model, controller))
     pairs = [_pair(text) for text in connect or ()]
     patterns = [part.strip() for text in outputs for part in text.split(",")] if outputs else None
-    loaded = load_model(model)
     internal = seconds(step, "--step")
-    target(path, "-o")
     from mbdy.fmu import export_ssp
+    from mbdy.fmu.export import checked, platforms_of
 
+    checked(fmi=FMI, kind=kind, step=internal, integrator=integrator.value)
+    wanted = [one.name for one in platforms_of(platform or (), kind)]
+    loaded = load_model(model)
+    path = written(model, output, ".ssp", sources=(controller,))
     with busy("exporting") as tell:
-        written = export_ssp(
+        export_ssp(
             loaded,
             controller,
             path,
             connect=pairs,
             outputs=() if patterns == [NONE] else patterns,
             kind=kind,
+            platforms=wanted,
             step=internal,
             integrator=integrator.value,
-            progress=lambda stage, done: tell(done),
+            progress=lambda stage, done: tell(done, stage),
         )
     from fmpy.ssp.ssd import read_ssd
 
-    system = read_ssd(str(written)).system
+    system = read_ssd(str(path)).system
     assert system is not None  # a description has one
     made = [c for c in system.connections if c.startElement and c.endElement]
-    size = written.stat().st_size
+    size = path.stat().st_size
     if as_json:
         show_json(
             {
                 "ok": True,
-                "file": written,
+                "file": path,
                 "bytes": size,
                 "kind": kind,
                 "step": internal,
@@ -99,7 +105,7 @@ def ssp(
         )
     else:
         parts = f"{counted(len(made), 'connection')}, {counted(len(system.connectors), 'output')}"
-        typer.echo(f"wrote {written}: plant and controller, {parts}, {max(1, size // 1024)} KiB")
+        typer.echo(f"wrote {path}: plant and controller, {parts}, {max(1, size // 1024)} KiB")
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -9,7 +9,6 @@ import typer
 
 from mbdy.app.common import (
     RUN_FAULT,
-    busy,
     complain,
     guarded,
     load_model,
@@ -19,6 +18,7 @@ from mbdy.app.common import (
     target,
     terminal,
 )
+from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
     from mbdy.engine import Verification

@@ -111,8 +111,7 @@ class OutputLayout:
         for variable in table.outputs:
             for k, scalar in enumerate(variable.scalar_names):
                 self.places[scalar] = variable.offset + k
-            if variable.size > 1:
-                self.places[variable.name] = variable.places
+            self.places[variable.name] = variable.places if variable.size > 1 else variable.offset
         self.spans = {p: table.span(p) for p in ("omega", "attitude", "joint_rates", "joint_positions")}
         self.find = table.find
 

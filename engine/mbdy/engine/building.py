@@ -12,6 +12,7 @@ import hashlib
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,9 @@ from pathlib import Path
 
 import platformdirs
 
-FLAGS = ("-std=c11", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden", "-fno-math-errno")
+FLAGS = (
+    "-std=c11", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden", "-fno-math-errno", "-DMBDY_OLD_GLIBC",
+)  # fmt: skip
 """What every C file of a model is compiled with; the same for a core and a native FMU, so that they share objects."""
 LINK = () if os.name == "nt" else ("-lm",)
 LONG = 1_500_000
@@ -34,9 +37,14 @@ LONG = 1_500_000
 that -O2 takes grows faster than the code (500 bodies: one minute against four)."""
 COMPILER_VARIABLE = "MBDY_CC"
 CACHE_VARIABLE = "MBDY_CACHE"
+NONE = "none"
+"""What ``MBDY_CC`` says where no compiler is to be used."""
 ENVIRONMENT = {"SOURCE_DATE_EPOCH": "0", "MACOSX_DEPLOYMENT_TARGET": "11.0"}
 """No hour of the build in libraries, so that equal sources give equal files; and older Macs may load them."""
 INCLUDED = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+SILENT = f"it says nothing of why: is it a C compiler? name another in {COMPILER_VARIABLE}, or pip install mbdy[native]"
+"""Of a compiler that fails without a word."""
 
 Progress = Callable[[str, float], None]
 """Called with what begins and the fraction done."""
@@ -64,10 +72,10 @@ def compiler() -> Compiler | None:
 
     Raises `CompilerError` where ``MBDY_CC`` names none.
     """
-    chosen = os.environ.get(COMPILER_VARIABLE, "")
-    if chosen == "none":
+    chosen = os.environ.get(COMPILER_VARIABLE, "").strip()
+    if chosen == NONE:
         return None
-    for command in [tuple(chosen.split())] if chosen else _candidates():
+    for command in [_words(chosen)] if chosen else _candidates():
         try:
             said = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60, check=True)
         except (OSError, subprocess.SubprocessError):
@@ -78,13 +86,33 @@ def compiler() -> Compiler | None:
     return None
 
 
+def no_compiler() -> tuple[str, str]:
+    """Why `compiler` gives none, and what brings one, for a message."""
+    if os.environ.get(COMPILER_VARIABLE, "").strip() == NONE:
+        return f"{COMPILER_VARIABLE}={NONE} is set, so no C compiler is used", f"unset {COMPILER_VARIABLE}"
+    return "no C compiler found (cc, gcc, clang or ziglang)", "`pip install mbdy[native]` brings a compiler"
+
+
 def _candidates() -> list[tuple[str, ...]]:
-    named = [os.environ.get("CC", ""), "cc", "gcc", "clang"]
-    found = [tuple(name.split()) for name in named if name and shutil.which(name.split()[0])]
+    named = map(_words, (os.environ.get("CC", ""), "cc", "gcc", "clang"))
+    found = [words for words in named if shutil.which(words[0])]
     if find_spec("ziglang"):
         # without -mcpu zig builds for this very processor, and the library may travel in an FMU
         found.append((sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"))
     return found
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """A command as a shell takes it apart, or whole where it is a program's path, which may hold blanks.
+
+    A path is made absolute: the compiler runs in a folder of its own.
+    """
+    try:
+        words = [text] if shutil.which(text) else shlex.split(text, posix=os.name != "nt")  # \ is no escape there
+    except ValueError:  # a quotation mark without its fellow
+        words = [text]
+    first, *rest = [word.strip('"') for word in words] or [""]
+    return (os.path.abspath(first) if os.path.dirname(first) else first, *rest)
 
 
 def cache_folder() -> Path:
@@ -217,9 +245,9 @@ class _Build:
             command, cwd=built.parent, env=environment, capture_output=True, text=True, errors="replace", check=False
         )
         if done.returncode or not built.exists():
-            said = "\n".join(done.stderr.strip().splitlines()[:20])
+            said = "\n".join((done.stderr.strip() or done.stdout.strip()).splitlines()[:20])
             raise CompilerError(
-                f"{' '.join(command)} failed with status {done.returncode} and made no {built.name}:\n{said}"
+                f"{' '.join(command)} failed with status {done.returncode} and made no {built.name}:\n{said or SILENT}"
             )
 
 

@@ -46,6 +46,8 @@ class Equations:
     """Place in ``u`` of each lock, with the place in ``x`` of the speed that it stops."""
     constants: Mapping[str, slice]
     """Where each body's constants lie in ``k``."""
+    smooth_derivatives: ca.Function | None = None
+    """``derivatives`` to be differentiated, where these themselves cannot be; None where they can."""
 
     @property
     def functions(self) -> tuple[ca.Function, ...]:

@@ -209,7 +209,7 @@ def _second_order(
     gains = errors.L @ slopes.of_rates(point, np.zeros((len(point.x), along.shape[1])), along)
     mass = float(y[point.ports.by_name["system.mass"].offset])
     spins = np.array([float(point[f"{b.name}.{wheel}.inertia"]) for b in model.bodies for wheel in b.wheels])
-    return second_order(errors, A, B, mobility(model, errors, gains[list(errors.speeds)], mass), spins)
+    return second_order(errors, A, B, mobility(model, point, errors, gains[list(errors.speeds)], mass), spins)
 
 
 def _notes(model: Model, slopes: Slopes, point: OperatingPoint, form: SecondOrder | None) -> tuple[str, ...]:

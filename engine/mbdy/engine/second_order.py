@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.error_coordinates import ErrorCoordinates, rotation
+from mbdy.engine.error_coordinates import ErrorCoordinates, held, rotation
 from mbdy.engine.model import Model
 from mbdy.engine.operating_point import OperatingPoint
 
@@ -113,19 +113,19 @@ def _pushed(model: Model, point: OperatingPoint, errors: ErrorCoordinates, colum
     return rotation(point.x[attitude : attitude + 4]).T @ inertial
 
 
-def mobility(model: Model, errors: ErrorCoordinates, gains: Array, mass: float) -> Array:
+def mobility(model: Model, point: OperatingPoint, errors: ErrorCoordinates, gains: Array, mass: float) -> Array:
     """What unit generalized forces add to the speeds' rates, from those of `generalized_forces` (speeds, speeds).
 
     An ``attitude`` root's mass centre has the whole ``mass`` [kg] and no coupling; what is prescribed takes its
     acceleration as it comes.
     """
-    made = gains.copy()
+    made, driven = gains.copy(), [held(body, point.ports, point.u) for body in model.bodies]
     for column, (j, i) in enumerate(errors.degrees_of_freedom):
         joint = model.bodies[j].joint
         if joint.kind == "attitude" and i < joint.n_translations:
             made[:, column] = made[column, :] = 0.0
             made[column, column] = 1.0 / mass
-        elif not made[column].any():
-            made[:, column] = 0.0
+        elif driven[j][i]:
+            made[:, column] = made[column, :] = 0.0
             made[column, column] = 1.0
     return made

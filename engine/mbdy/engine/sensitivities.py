@@ -25,7 +25,7 @@ def reverse(made: Equations) -> tuple[ca.Function, ...]:
 
 
 def _smooth(made: Equations) -> tuple[ca.Function, ...]:
-    return made.prepare, made.start, made.derivatives, made.outputs
+    return made.prepare, made.start, made.smooth_derivatives or made.derivatives, made.outputs
 
 
 def _forward(f: ca.Function) -> ca.Function:

@@ -6,11 +6,12 @@ import os
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 
-from mbdy.engine.building import Progress
+from mbdy.engine.building import Progress, no_compiler
 from mbdy.engine.compiled import Compiled, NoCompilerNote, compiled
 from mbdy.engine.core import binding
 from mbdy.engine.dynamics import Dynamics, equations_of
@@ -20,12 +21,14 @@ from mbdy.engine.rules import keep_rules
 from mbdy.engine.units import quantity
 from mbdy.fmu.description.model_description import About, description
 from mbdy.fmu.native import kind as native_kind
-from mbdy.fmu.native.platforms import ALL, Platform, host, named
+from mbdy.fmu.native.platforms import ALL, Platform, host, named, require
 from mbdy.fmu.package import Settings
 from mbdy.fmu.python import kind as python_kind
 from mbdy.fmu.table import scalars as rows
 
 VERSIONS, KINDS = ("2.0", "3.0"), ("python", "native")
+PART = ".mbdy-"
+"""How the name of a file begins that is not whole yet."""
 
 
 class ExportError(ValueError):
@@ -40,7 +43,7 @@ def export_fmu(
     kind: str = "python",
     step: float | str = 1e-3,
     integrator: str = "rk4",
-    platforms: Sequence[str] = (),
+    platforms: str | Sequence[str] = (),
     scalars: bool = False,
     dynamics: Dynamics | None = None,
     progress: Progress | None = None,
@@ -53,8 +56,9 @@ def export_fmu(
                     ``"native"``: C, for any host, co-simulation and model exchange.
     ``step``        [s] longest internal step, or text with a unit (``"1 ms"``); also the default experiment's.
     ``integrator``  ``"rk4"`` or ``"euler-cromer"``.
-    ``platforms``   what a native FMU runs on: names of `mbdy.fmu.native.platforms` or ``"all"``; this machine's where
-                    none is named. Those of other machines are made with ziglang.
+    ``platforms``   what a native FMU runs on: names of `mbdy.fmu.native.platforms` (``"linux64,win64"``, or several
+                    texts) or ``"all"``; this machine's where none is named. Those of other machines are made with
+                    ziglang; the first build for Windows takes one or two minutes.
     ``scalars``     no arrays in FMI 3.0 either, for importers that cannot use them.
     ``dynamics``    `mbdy.engine.Linear` or `mbdy.engine.PartlyLinear`: such equations instead of the full ones.
     ``progress``    called with what begins and the fraction done.
@@ -62,15 +66,33 @@ def export_fmu(
     Without a C compiler an FMU of kind python is written all the same but needs mbdy where it runs; a `NoCompilerNote`
     warns. Raises `ExportError` for what cannot be exported, `mbdy.engine.CompilerError` where C cannot be compiled,
     `mbdy.engine.ModelError` where a model made in Python breaks a rule of model files, and OSError where the file
-    cannot be written.
+    cannot be written in the end. All that can be is checked before anything is compiled; an export that fails leaves
+    no file and no folder.
     """
-    told: Progress = progress or (lambda stage, done: None)
-    h = _checked(fmi, kind, step, integrator)
-    wanted = _platforms(platforms, kind)
+    h = checked(fmi=fmi, kind=kind, step=step, integrator=integrator)
+    wanted = platforms_of(platforms, kind)
     _check_name(model.name)
     keep_rules(model)
-    target = _target(path)
     settings = Settings(fmi=fmi, step=h, integrator=integrator, scalars=scalars, version=version())
+    target = Path(path)
+    with prepared(target, ".fmu"):
+        files = _files(model, kind, settings, wanted, dynamics, progress or (lambda stage, done: None))
+        write(target, files)
+    if progress:
+        progress("done", 1.0)
+    return target
+
+
+def _files(
+    model: Model,
+    kind: str,
+    settings: Settings,
+    wanted: Sequence[Platform],
+    dynamics: Dynamics | None,
+    told: Progress,
+) -> dict[str, bytes]:
+    """All files of the FMU by their path inside, the description first."""
+    fmi, scalars = settings.fmi, settings.scalars
     made = _equations(model, dynamics)
     if kind == "native":
         table = rows(made.ports, derivatives=True, independent=fmi == "3.0")
@@ -87,14 +109,12 @@ def export_fmu(
         description=f"{model.name}: {len(model.bodies)} bodies, dynamics by mbdy",
         guid=packed.guid,
         tool=f"mbdy {settings.version}",
-        step=h,
+        step=settings.step,
     )
     described = description(
         about, table, identifier=packed.identifier, fmi=fmi, kind=kind, sources=packed.sources, scalars=scalars
     )
-    _write(target, {"modelDescription.xml": described, **dict(sorted(packed.files.items()))})
-    told("done", 1.0)
-    return target
+    return {"modelDescription.xml": described, **dict(sorted(packed.files.items()))}
 
 
 def _equations(model: Model, dynamics: Dynamics | None) -> Equations:
@@ -104,15 +124,27 @@ def _equations(model: Model, dynamics: Dynamics | None) -> Equations:
         raise ExportError(f"dynamics: {error.args[0]}") from None
 
 
-def _platforms(names: Sequence[str], kind: str) -> tuple[Platform, ...]:
+def platforms_of(names: str | Sequence[str], kind: str) -> tuple[Platform, ...]:
+    """The platforms that an FMU of ``kind`` is compiled for, none for a python one; ``names`` as for `export_fmu`.
+
+    Raises `ExportError` for names that cannot be, and `mbdy.engine.CompilerError` where a compiler is missing.
+    """
+    texts = [names] if isinstance(names, str) else names
+    parts = [part.strip() for text in texts for part in text.split(",")]
     if kind != "native":
-        if names:
-            raise ExportError(f"platforms={list(names)!r}: only an FMU of kind 'native' is made for other platforms")
+        if parts:
+            raise ExportError(
+                f"platform {', '.join(parts)}: only an FMU of kind 'native' is made for platforms; ask for that kind "
+                "(--kind native)"
+            )
         return ()
     try:
-        return ALL if "all" in names else tuple(dict.fromkeys(map(named, names))) or (host(),)
+        found = [one for part in parts for one in (ALL if part == "all" else (named(part),))] or [host()]
     except ValueError as error:
         raise ExportError(str(error)) from None
+    wanted = tuple(dict.fromkeys(found))
+    require(wanted)
+    return wanted
 
 
 def _compiled(model: Model, dynamics: Dynamics | None) -> Compiled:
@@ -121,14 +153,16 @@ def _compiled(model: Model, dynamics: Dynamics | None) -> Compiled:
         warnings.simplefilter("ignore", NoCompilerNote)
         made = compiled(model, dynamics=dynamics)
     if made.library is None and dynamics is not None:
-        raise ExportError(f"dynamics={dynamics!r}: such an FMU of kind 'python' needs a C compiler at its export")
+        reason, remedy = no_compiler()
+        raise ExportError(f"{reason}, and an FMU of kind 'python' with linear equations needs one; {remedy}")
     if made.library is None:
+        reason, remedy = no_compiler()
         warnings.warn(
-            "no C compiler found (cc, gcc, clang or ziglang): the FMU carries no compiled core, so it needs mbdy where "
-            "it runs and is slower there, and pythonfmu may crash its host where the FMU is unpacked into a folder "
-            "with a name beyond plain ASCII, or twice into one folder; `pip install ziglang` brings a compiler",
+            f"{reason}: the FMU carries no compiled core, so it needs mbdy where it runs and is slower there, and "
+            "pythonfmu may crash its host where the FMU is unpacked into a folder with a name beyond plain ASCII, or "
+            f"twice into one folder; {remedy}",
             NoCompilerNote,
-            stacklevel=3,
+            stacklevel=4,
         )
     return made
 
@@ -141,19 +175,19 @@ def version() -> str:
         return "0"
 
 
-def _checked(fmi: str, kind: str, step: float | str, integrator: str) -> float:
-    if fmi not in VERSIONS:
-        raise ExportError(f"fmi={fmi!r}: must be one of {', '.join(map(repr, VERSIONS))}")
-    if kind not in KINDS:
-        raise ExportError(f"kind={kind!r}: must be one of {', '.join(map(repr, KINDS))}")
-    if integrator not in binding.INTEGRATORS:
-        raise ExportError(f"integrator={integrator!r}: must be one of {', '.join(map(repr, binding.INTEGRATORS))}")
+def checked(*, fmi: str, kind: str, step: float | str, integrator: str) -> float:
+    """The step [s] of options that can be, as for `export_fmu`; raises `ExportError` for others."""
+    for what, value, known in (
+        ("fmi", fmi, VERSIONS), ("kind", kind, KINDS), ("integrator", integrator, binding.INTEGRATORS),
+    ):  # fmt: skip
+        if value not in known:
+            raise ExportError(f"{what} {value!r}: must be one of {', '.join(map(repr, known))}")
     try:
         h = quantity(step, "s", bare=True)
     except ValueError as error:
-        raise ExportError(f"step={step!r}: {error}") from error
+        raise ExportError(f"step {step!r}: {error}") from error
     if h <= 0.0:
-        raise ExportError(f"step={step!r}: must be > 0 s")
+        raise ExportError(f"step {step!r}: must be > 0 s")
     return h
 
 
@@ -167,22 +201,45 @@ def _check_name(name: str) -> None:
         ) from None
 
 
-def _target(path: str | os.PathLike[str]) -> Path:
-    target = Path(path)
-    if target.suffix != ".fmu":
-        raise ExportError(f"{str(target)!r}: the file of an FMU ends in .fmu, e.g. {str(target.with_suffix('.fmu'))!r}")
-    if target.is_dir():
+@contextmanager
+def prepared(target: Path, ending: str) -> Iterator[None]:
+    """A place where ``target``, which has to end in ``ending``, can be written, before the work whose fruit it takes.
+
+    Its folder is made, and goes again where the work fails. Raises `ExportError` where that cannot be.
+    """
+    if os.path.isdir(target):
         raise ExportError(f"{str(target)!r} is a folder: name a file in it or another place")
+    if target.suffix != ending:
+        better = str(target.with_suffix(ending))
+        raise ExportError(f"{str(target)!r}: the file's name ends in {ending}, e.g. {better!r}")
+    fresh = [folder for folder in target.parents if not os.path.exists(folder)]
+    try:
+        _try(target)
+        yield
+    except BaseException:
+        for folder in fresh:
+            with suppress(OSError):  # it may hold what others have put there
+                folder.rmdir()
+        raise
+
+
+def _try(target: Path) -> None:
+    """Makes the folder of ``target`` and sees that a file of its name can be written there."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):
+            target.lstat()  # which refuses a name that is too long
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=PART):
+            pass
     except FileExistsError:
-        raise ExportError(f"{str(target.parent)!r} is no folder, so no FMU can be put into it") from None
-    return target
+        raise ExportError(f"{str(target.parent)!r} is no folder, so no file can be put into it") from None
+    except OSError as fault:
+        raise ExportError(f"{str(target)!r} cannot be written: {fault.strerror or fault}") from None
 
 
-def _write(target: Path, entries: Mapping[str, bytes]) -> None:
+def write(target: Path, entries: Mapping[str, bytes]) -> None:
     """``entries``, by their paths, as a zip file at ``target``, all or nothing; equal entries give equal files."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}-", suffix=".part")
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=PART, suffix=".part")
     part = Path(name)
     try:
         with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:

@@ -1,7 +1,7 @@
 /* On Linux, libm's functions under the versions that every glibc since 2.17 (2012) has: a linker would take the newest
    of the machine that builds (exp of 2.29, hypot of 2.35), which older machines lack. The results are the same. For
-   shared libraries alone: a static libm knows no versions. */
-#if defined(__linux__) && defined(__PIC__) && !defined(__PIE__) && (defined(__x86_64__) || defined(__aarch64__))
+   shared libraries that are linked with libm alone, which mbdy's are: it asks for them by MBDY_OLD_GLIBC. */
+#if defined(MBDY_OLD_GLIBC) && defined(__linux__) && defined(__PIC__) && !defined(__PIE__) && (defined(__x86_64__) || defined(__aarch64__))
 #include <features.h>
 #if defined(__GLIBC__)
 #if defined(__x86_64__)

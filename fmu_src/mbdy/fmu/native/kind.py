@@ -48,7 +48,10 @@ def package(
     code["fmu_config.h"] = fmu_config(fmi, variables)
     nameless = Identity(token="", step=step, integrator=integrator)
     code["tables.c"] = tables(nameless, variables, made)
-    mark = digest({"": repr(settings).encode(), **{name: text.encode() for name, text in code.items()}})
+    toml = dumps(model).encode()
+    mark = digest(
+        {"": repr(settings).encode(), "model.toml": toml, **{name: text.encode() for name, text in code.items()}}
+    )
     identity = replace(nameless, token=f"{{{uuid.UUID(bytes=mark[:16])}}}")
     code["tables.c"] = tables(identity, variables, made)
     name = identifier(model.name, mark)
@@ -58,8 +61,9 @@ def package(
         files["sources/buildDescription.xml"] = build_description(name, compiled, {})
     built = {one: build(one, code, progress=_part(progress, one, k, len(platforms))) for k, one in enumerate(platforms)}
     files |= {f"binaries/{path}": library for path, library in binaries(built, name, fmi).items()}
-    files["documentation/index.html"] = page(model, table, step, integrator, fmi=fmi, kind="native").encode()
-    files["resources/model.toml"] = dumps(model).encode()
+    manual = page(model, table, step, integrator, fmi=fmi, kind="native", flat=settings.flat)
+    files["documentation/index.html"] = manual.encode()
+    files["resources/model.toml"] = toml
     files |= terminal_files(model, variables, fmi)
     return Package(name, identity.token, files, tuple(compiled))
 

@@ -2,7 +2,7 @@
 
 This machine's own is built by its C compiler, with the very objects of the `Plant`'s core, so that both give the same
 bits; the others by ziglang, whose clang compiles for them all. A binary needs nothing but its platform's C library: on
-Linux a glibc of 2012, on Windows the universal C runtime (part of Windows 10), on a Mac macOS 11.
+Linux a glibc of 2016 (`OLDEST_GLIBC`), on Windows the universal C runtime (part of Windows 10), on a Mac macOS 11.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from mbdy.engine.building import FLAGS, Compiler, CompilerError, Progress, compiler, shared_library
+from mbdy.engine.building import FLAGS, Compiler, CompilerError, Progress, compiler, no_compiler, shared_library
 
 OLDEST_GLIBC = (2, 24)
 """Of August 2016: what a binary for Linux may need."""
@@ -78,10 +78,36 @@ def host() -> Platform:
     return named(_this_machine())
 
 
+def this_machine() -> str:
+    """Our name of this machine's platform, FMI 3's where we have none."""
+    return next((one.name for one in ALL if one.tuple == _this_machine()), _this_machine())
+
+
 def _this_machine() -> str:
     """FMI 3's name of this machine's platform."""
     system, machine = SYSTEMS.get(sys.platform, sys.platform), platform.machine().lower()
     return f"{MACHINES.get(machine, machine)}-{system}"
+
+
+def require(wanted: Sequence[Platform]) -> None:
+    """Raises `CompilerError` where a compiler for one of ``wanted`` is missing, before any is built."""
+    others = [one for one in wanted if one.tuple != _this_machine()]
+    if others and not find_spec("ziglang"):
+        names = ", ".join(one.name for one in others)
+        raise CompilerError(
+            f"binaries for {names} are made with ziglang here, which is not installed: `pip install mbdy[native]`"
+        )
+    if len(others) < len(wanted):
+        _own()
+
+
+def _own() -> Compiler:
+    """This machine's compiler."""
+    own = compiler()
+    if own is None:
+        reason, remedy = no_compiler()
+        raise CompilerError(f"{reason}, and a native FMU is compiled where it is exported; {remedy}")
+    return own
 
 
 def build(
@@ -96,14 +122,10 @@ def build(
     Raises `CompilerError` where the compiler refuses them or is missing. Warns with `NewGlibcNote` where the binary
     needs a newer glibc than `OLDEST_GLIBC` and ziglang, which has old ones, is not there to make another.
     """
+    require([wanted])
     if wanted.tuple != _this_machine():
         return _built(wanted, files, _cross(wanted), defines, progress)
-    own = compiler()
-    if own is None:
-        raise CompilerError(
-            f"no C compiler found (cc, gcc, clang or ziglang) for {wanted.name}: `pip install mbdy[native]` brings one"
-        )
-    library = _built(wanted, files, own, defines, progress)
+    library = _built(wanted, files, _own(), defines, progress)
     if wanted.suffix != ".so" or (needed := glibc_needed(library.read_bytes())) <= OLDEST_GLIBC:
         return library
     if find_spec("ziglang"):
@@ -124,11 +146,7 @@ def _built(
 
 
 def _cross(wanted: Platform) -> Compiler:
-    """ziglang's compiler for a platform."""
-    if not find_spec("ziglang"):
-        raise CompilerError(
-            f"a binary for {wanted.name} is made with ziglang here, which is not installed: `pip install mbdy[native]`"
-        )
+    """ziglang's compiler for a platform; `require` says whether it is there."""
     command = (sys.executable, "-m", "ziglang", "cc", "-target", wanted.target)
     return Compiler(command, f"ziglang {metadata.version('ziglang')}")
 

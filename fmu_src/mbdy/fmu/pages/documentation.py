@@ -43,18 +43,29 @@ KINDS: Mapping[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
 }
-ARRAYS = "elements [1] … [n] of one unit are one array under the name without index, or scalars if exported so"
+ARRAYS: Mapping[bool, str] = {
+    False: "arrays: what has elements of one unit is one variable; tables give their number",
+    True: "scalars: each element is a variable of its own",
+}
+"""By whether all is scalar."""
 
 
 def page(
-    model: Model, table: Sequence[Scalar], step: float, integrator: str, *, fmi: str = "2.0", kind: str = "python"
+    model: Model,
+    table: Sequence[Scalar],
+    step: float,
+    integrator: str,
+    *,
+    fmi: str = "2.0",
+    kind: str = "python",
+    flat: bool = True,
 ) -> str:
-    """The page as HTML text; ``step`` [s] is the internal step."""
+    """The page as HTML text; ``step`` [s] is the internal step, ``flat`` says that there are no arrays."""
     title = _text(model.name)
     lines = [
         "<!DOCTYPE html>", f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
         f"<style>{STYLE}</style></head><body>", f"<h1>{title}</h1>",
-        *_facts(model, step, integrator, fmi, kind),
+        *_facts(model, step, integrator, fmi, kind, flat),
         "<h2>Bodies and joints</h2>",
         "<p>From inertial space at the left; ◎ wheels, • nodes. A joint's second line says how it can be held.</p>",
         f'<div class="drawing">{drawing(model)}</div>',
@@ -64,7 +75,7 @@ def page(
     for causality, rows in groupby(table, key=lambda row: row.causality):
         heading, remark = TITLES[causality]
         lines += [f"<h2>{heading}</h2>", f"<p>{remark}</p>" if remark else ""]
-        lines += _table(("variable", "unit", "display unit", "range", "start", ""), _rows(list(rows)))
+        lines += _table(("variable", "unit", "display unit", "range", "start", ""), _rows(list(rows), flat))
     return "\n".join([*filter(None, lines), "</body></html>", ""])
 
 
@@ -83,12 +94,12 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]
     yield "</table>"
 
 
-def _facts(model: Model, step: float, integrator: str, fmi: str, kind: str) -> Iterator[str]:
+def _facts(model: Model, step: float, integrator: str, fmi: str, kind: str, flat: bool) -> Iterator[str]:
     facts = [
         ("System", f"{len(model.bodies)} {'body' if len(model.bodies) == 1 else 'bodies'}, dynamics by mbdy"),
         ("Format", f"FMI {_text(fmi)}, {_text(kind)}"),
         *KINDS[kind],
-        *((("Arrays", ARRAYS),) if fmi == "3.0" else ()),
+        ("Variables", ARRAYS[flat]),
         ("Internal step", f"at most {step!r} s, all equal in a communication step; integrator {_text(integrator)}"),
         ("Units", "SI; angles in rad; quaternions are w, x, y, z"),
     ]  # fmt: skip
@@ -119,18 +130,25 @@ def _use(table: Sequence[Scalar], step: float, kind: str) -> Iterator[str]:
         yield "<p>With <code>fmi_type='ModelExchange'</code> a solver of FMPy integrates the states.</p>"
 
 
-def _rows(rows: Sequence[Scalar]) -> Iterator[tuple[str, ...]]:
+def _rows(rows: Sequence[Scalar], flat: bool) -> Iterator[tuple[str, ...]]:
     """One line for each variable: elements that share name and description stand together."""
     for _, some in groupby(rows, key=lambda row: (row.name.split("[")[0], row.description)):
         elements = list(some)
-        first, last = elements[0], elements[-1]
+        first = elements[0]
         units = dict.fromkeys("Boolean" if row.boolean else row.unit for row in elements)
         shown = dict.fromkeys(row.display_unit for row in elements if row.display_unit)
         start = "" if first.start is None else ", ".join(f"{row.start:.6g}" for row in elements)
         yield (
-            _code(first.name) + (f" … {_code(_index(last.name))}" if last is not first else ""),
+            _name(elements, flat),
             _text(", ".join(units)), _text(", ".join(shown)), _range(first), start, _text(first.description),
         )  # fmt: skip
+
+
+def _name(elements: Sequence[Scalar], flat: bool) -> str:
+    first, last = elements[0], elements[-1]
+    if first.array and not flat:
+        return f"{_code(first.array)}, {len(elements)} elements"
+    return _code(first.name) + (f" … {_code(_index(last.name))}" if last is not first else "")
 
 
 def _index(name: str) -> str:

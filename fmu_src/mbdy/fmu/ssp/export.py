@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from mbdy.blocks.run import selected
 from mbdy.engine.model import Model
 from mbdy.engine.ports import ports
-from mbdy.fmu.export import ExportError, Progress, _write, export_fmu, version
+from mbdy.fmu.export import Progress, export_fmu, prepared, version, write
 from mbdy.fmu.ssp.links import CONTROLLER, PLANT, End, links
 from mbdy.fmu.ssp.parts import FMI, Part, defined_units, read
 from mbdy.fmu.ssp.structure import Run, System, fmu_source, parameter_set, parameter_source, structure
@@ -38,6 +38,7 @@ def export_ssp(
     connect: Iterable[tuple[str, str]] = (),
     outputs: Iterable[str] | None = None,
     kind: str = "python",
+    platforms: str | Sequence[str] = (),
     step: float | str = 1e-3,
     integrator: str = "rk4",
     progress: Progress | None = None,
@@ -52,7 +53,7 @@ def export_ssp(
                     elements.
     ``outputs``     names or patterns (``"bus.*"``) of the plant's outputs that the system shows to the outside; its
                     rates and attitudes where left out. Give none, ``()``, for libcosim, which takes no such outputs.
-    ``kind``, ``step``, ``integrator``, ``progress``  of the plant's FMU, as for `export_fmu`.
+    ``kind``, ``platforms``, ``step``, ``integrator``, ``progress``  of the plant's FMU, as for `export_fmu`.
 
     The components are called ``plant`` and ``controller``. A `SystemNote` warns of variables of the controller that
     stay unconnected, units that are converted or guessed and algebraic loops. Raises `ExportError` for what cannot be
@@ -62,16 +63,16 @@ def export_ssp(
     told: Progress = progress or (lambda stage, done: None)
     own = read(CONTROLLER, controller)
     shown = _shown(model, outputs)
-    target = _target(path)
-    with tempfile.TemporaryDirectory(prefix="mbdy-ssp-") as folder:
+    target = Path(path)
+    with prepared(target, ".ssp"), tempfile.TemporaryDirectory(prefix="mbdy-ssp-") as folder:
         made = export_fmu(
-            model, Path(folder) / "plant.fmu", fmi=FMI, kind=kind, step=step, integrator=integrator,
-            progress=lambda stage, done: told(stage, done * PLANT_SHARE),
+            model, Path(folder) / "plant.fmu", fmi=FMI, kind=kind, platforms=platforms, step=step,
+            integrator=integrator, progress=lambda stage, done: told(stage, done * PLANT_SHARE),
         )  # fmt: skip
         told("connecting", PLANT_SHARE)
         plant = read(PLANT, made, label="the plant")
         system, remarks = _system(model.name, plant, own, connect, shown)
-        _write(target, _files(system))
+        write(target, _files(system))
     for remark in remarks:
         warnings.warn(remark, SystemNote, stacklevel=2)
     told("done", 1.0)
@@ -118,13 +119,3 @@ def _files(system: System) -> dict[str, bytes]:
         if values is not None:
             files[parameter_source(part)] = values
     return files
-
-
-def _target(path: str | os.PathLike[str]) -> Path:
-    target = Path(path)
-    if target.suffix != ".ssp":
-        raise ExportError(f"{str(target)!r}: a package's name ends in .ssp, e.g. {str(target.with_suffix('.ssp'))!r}")
-    if target.is_dir():
-        raise ExportError(f"{str(target)!r} is a folder: name a file in it or another place")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    return target
