@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from fmu.client import client_of, satellite
-from mbdy.blocks import LinearPlant, Plant, simulate
-from mbdy.engine import Linear, ModelWarning, load
+from mbdy.blocks import LinearPlant, PartlyLinearPlant, Plant, simulate
+from mbdy.engine import Linear, ModelWarning, PartlyLinear, load
 from mbdy.fmu import export_fmu
 
 FIVE_BODY = Path("examples/five_body_spacecraft/five_body.toml")
@@ -69,6 +69,20 @@ def test_its_fmus_are_the_plant_bit_for_bit(kind, fmi, tmp_path):
     for i in range(30):
         client["panel.joint.torque"] = plant["panel.joint.torque"] = 0.3
         client["boom.force[2]"] = plant["boom.force[2]"] = 0.1 * i
+        client.step(0.01)
+        np.testing.assert_array_equal(client.outputs(), plant.step(0.01).values)
+    client.fmu.freeInstance()
+
+
+def test_the_partly_linear_fmu_is_its_plant_bit_for_bit(five_body, tmp_path):
+    dynamics = PartlyLinear(("boom_link", "boom"))
+    made = export_fmu(five_body, tmp_path / "partly.fmu", kind="native", fmi="3.0", dynamics=dynamics)
+    client, plant = (
+        client_of(made, tmp_path / "unpacked").initialize(),
+        PartlyLinearPlant(five_body, joints=dynamics.joints),
+    )
+    for i in range(30):
+        client["boom.joint.torque"] = plant["boom.joint.torque"] = 0.1 * i
         client.step(0.01)
         np.testing.assert_array_equal(client.outputs(), plant.step(0.01).values)
     client.fmu.freeInstance()

@@ -71,7 +71,7 @@ def test_a_path_may_be_relative(own: Path, compilers, monkeypatch: pytest.Monkey
 
 def test_words_that_no_shell_would_take_name_no_compiler(own: Path, compilers):
     compilers(MBDY_CC=f"'{own}")
-    with pytest.raises(CompilerError, match="MBDY_CC='.*: is no C compiler"):
+    with pytest.raises(CompilerError, match=r"MBDY_CC='.*: is no C compiler"):
         compiler()
     compilers(CC=f"'{own}")
     found = compiler()

@@ -13,7 +13,7 @@ PATIENCE = 1.0
 """[s] Work that is over sooner shows no progress bar."""
 PIPE_PATIENCE = 10.0
 """[s] Where there is no terminal for a bar, the stages of work that is over sooner are not told."""
-MOST_STAGE = 48
+MOST_STAGE = 32
 """Letters of a stage beside a bar."""
 
 

@@ -15,8 +15,8 @@ class LinearPlant(Plant):
     """A system whose accelerations are linear about an operating point (MBDYL and MBDYTL of JPL TR 32-1592).
 
     ``at``        the operating point: start values of states and inputs by name, SI; the model file's where left out.
-    ``geometry``  ``"constant"``: constant matrices alone (MBDYL); ``"first-order"``: external forces keep the first-order
-                  change of their arms and axes with the coordinates (MBDYTL).
+    ``geometry``  ``"constant"``: constant matrices alone (MBDYL); ``"first-order"``: external forces keep the
+                  first-order change of their arms and axes with the coordinates (MBDYTL).
     ``options``   those of `Plant`.
 
     Rates of coordinates, laws of joints and the attitude of a floating root stay exact; outputs are the full equations'

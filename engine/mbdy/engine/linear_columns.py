@@ -7,7 +7,7 @@ from functools import cached_property
 
 from mbdy.engine.constants import Layout, layout
 from mbdy.engine.equations import Equations
-from mbdy.engine.model import Body, Model
+from mbdy.engine.model import INERTIAL, Body, Model
 from mbdy.engine.ports import Ports
 
 
@@ -69,8 +69,10 @@ class Columns:
             v for v in self.table.inputs if v.port in ("external_forces", "node_forces") and not self._is_near(v.name)
         ]
         if near:
-            laws = {f"{body.name}.joint.rest" for body in self.model.bodies}
-            chosen = [v for v in self.table.inputs if v not in far and not v.boolean and v.name not in laws]
+            exact = {f"{body.name}.joint.rest" for body in self.model.bodies}
+            if all(body.joint.floating for body in self.model.bodies if body.joint.to == INERTIAL):
+                exact.add("system.gravity")
+            chosen = [v for v in self.table.inputs if v not in far and not v.boolean and v.name not in exact]
         else:
             chosen = far
         return [Column(u=at) for v in chosen for at in range(v.places.start, v.places.stop)]
