@@ -6,22 +6,18 @@ import signal
 import subprocess
 import sys
 import time
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from bad_models import BAD_MODELS, WARNED_MODELS, bus
-from fmu.ssp_cases import described
 from mbdy.app.check import check
 from mbdy.app.common import program, quoted, version
 from mbdy.app.main import EXAMPLES
 from mbdy.app.progress import busy
 from mbdy.app.simulate import Integrator
 from mbdy.engine import load
-from mbdy.engine.building import compiler
 from mbdy.engine.core.binding import INTEGRATORS
-from mbdy.fmu.native.platforms import this_machine
 
 COMMANDS = [command.__name__ for command in EXAMPLES]
 LONGEST = 120
@@ -194,84 +190,6 @@ def test_a_file_that_cannot_be_read_is_bad_input(command: str, tmp_path: Path, m
     assert "did you mean mysat.toml?" in mbdy(command, "mysat").err
 
 
-def test_fmu_is_written(satellite: Path, mbdy):
-    said = mbdy("fmu", satellite, "-o", "made/sat.fmu", "--step", "2 ms", "--json")
-    assert said.status == 0
-    assert said.json["step"] == 0.002
-    assert "modelDescription.xml" in zipfile.ZipFile("made/sat.fmu").namelist()
-    assert said.json["platforms"] == ([this_machine()] if compiler() else [])
-    said = mbdy("fmu", satellite)
-    assert said.status == 0
-    assert said.out.startswith("wrote satellite.fmu: FMI 2.0, python (its host needs Python; --kind native does not), ")
-    assert Path("satellite.fmu").exists()
-
-
-@pytest.mark.parametrize("words", [("-o", "sat.zip"), ("--step", "0"), ("--step", "1 kg"), ("-o", "satellite.toml")])
-def test_fmu_refuses(words, satellite: Path, mbdy):
-    before = satellite.read_text(encoding="utf-8")
-    assert mbdy("fmu", satellite, *words).status == 2
-    assert satellite.read_text(encoding="utf-8") == before
-
-
-def test_fmu_makes_native_ones_of_both_versions(satellite: Path, mbdy):
-    for fmi in ("2.0", "3.0"):
-        said = mbdy("fmu", satellite, "--kind", "native", "--fmi", fmi, "--scalars", "-o", "sat.fmu", "--json")
-        assert said.status == 0
-        assert (said.json["kind"], said.json["fmi"], said.json["scalars"]) == ("native", fmi, True)
-        assert said.json["platforms"] == [this_machine()]
-        assert any(name.startswith("binaries/") for name in zipfile.ZipFile("sat.fmu").namelist())
-    said = mbdy("fmu", satellite, "--kind", "native", "-o", "sat.fmu")
-    assert said.out.startswith(f"wrote sat.fmu: FMI 2.0, native for {this_machine()}, ")
-
-
-@pytest.mark.parametrize(
-    ("words", "answer"),
-    [
-        (("--fmi", "1.0"), "must be one of '2.0', '3.0'"),
-        (("--kind", "wooden"), "must be one of 'python', 'native'"),
-        (("--platform", "win64"), "only an FMU of kind 'native'"),
-        (("--kind", "native", "--platform", "vax"), "win64"),
-        (("--kind", "native", "--platform", "linux64,vax"), "platform 'vax': must be one of linux64"),
-        (("--step", "1/60 s"), "--step: '1/60 s' is not worked out; write the number, '0.0166666666667 s'"),
-        (("--step", "1/0"), "unknown unit '/0'"),
-    ],
-)
-def test_fmu_says_what_it_cannot_make(words, answer, satellite: Path, mbdy):
-    said = mbdy("fmu", satellite, *words, "-o", "deep/sat.fmu")
-    assert said.status == 2
-    assert answer in said.err
-    assert not Path("deep").exists()
-    assert words[-2] in mbdy("fmu", "--help").out
-
-
-@pytest.mark.parametrize("place", [".", "/", "folder.toml"])
-def test_fmu_wants_a_model_file(place: str, satellite: Path, mbdy):
-    Path("folder.toml").mkdir()
-    said = mbdy("fmu", place)
-    assert said.status == 2
-    assert f"{place}: is a folder; give the model file in it" in said.err
-
-
-def test_fmu_keeps_a_model_file_of_its_own_name(satellite: Path, mbdy):
-    text = satellite.read_text(encoding="utf-8")
-    satellite.rename("my.fmu")
-    said = mbdy("fmu", "my.fmu")
-    assert said.status == 2
-    assert "my.fmu: is the model file, which my.fmu would be written over; name another with -o" in said.err
-    assert Path("my.fmu").read_text(encoding="utf-8") == text
-
-
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no place that nobody can write to")
-@pytest.mark.parametrize("command", ["fmu", "ssp"])
-def test_an_output_that_cannot_be_is_said_before_the_work(command: str, satellite: Path, mbdy, monkeypatch):
-    monkeypatch.setattr("mbdy.fmu.export._files", lambda *_: pytest.fail("compiled"))
-    controller = ("--controller", described(Path("controller.fmu"))) if command == "ssp" else ()
-    place = f"/proc/nowhere/y.{command}"
-    said = mbdy(command, satellite, *controller, "-o", place, "--kind", "native")
-    assert said.status == 2
-    assert f"'{place}' cannot be written: " in said.err
-
-
 def test_long_work_says_its_stages_where_there_is_no_terminal(monkeypatch, capsys):
     monkeypatch.setattr("mbdy.app.progress.PIPE_PATIENCE", 0.0)
     with busy("exporting") as tell:
@@ -283,12 +201,6 @@ def test_long_work_says_its_stages_where_there_is_no_terminal(monkeypatch, capsy
     with busy("exporting") as tell:
         tell(0.5, "win64: compiling")
     assert capsys.readouterr().err == ""
-
-
-def test_fmu_makes_no_folder_for_a_bad_model(tmp_path: Path, monkeypatch, mbdy):
-    monkeypatch.chdir(tmp_path)
-    assert mbdy("fmu", "nosuch.toml", "-o", "deep/sat.fmu").status == 2
-    assert not Path("deep").exists()
 
 
 def test_next_steps_can_be_typed_as_they_are_shown(tmp_path: Path, monkeypatch, mbdy):

@@ -20,12 +20,12 @@ from mbdy.blocks.plant import Plant
 from mbdy.blocks.run import Run, selected
 from mbdy.blocks.simulate import (
     Controller,
+    ControllerError,
     Progress,
+    Recorder,
     SimulationError,
-    _command,
-    _ControllerError,
-    _Recorder,
-    _reported,
+    command,
+    reported,
 )
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.blocks.typed import Outputs
@@ -118,9 +118,9 @@ def simulate_located(
     table = None if inputs is None else input_table(inputs, plant.ports, linear=linear)
     times = record if table is None else merged(close, record, table.time[table.time < until - close])
     picked = np.array(selected(plant.output_names, outputs), dtype=np.intc)
-    recorder = _Recorder(plant, picked, len(record))
+    recorder = Recorder(plant, picked, len(record))
     march = _March(plant, controller, chosen, table, positive("tolerance", tolerance), close)
-    with _reported(progress) as tell:
+    with reported(progress) as tell:
         try:
             march.begin()
             recorder.add(0.0, plant.outputs().values)
@@ -131,7 +131,7 @@ def simulate_located(
                 tell(time / until)
         except (StateError, VariableError, StepError) as fault:
             raise SimulationError(f"at {plant.time:.9g} s: {fault}", recorder.run(complete=False)) from fault
-        except _ControllerError as fault:
+        except ControllerError as fault:
             raise SimulationError(f"at {plant.time:.9g} s {fault}", recorder.run(complete=False)) from fault.__cause__
         except KeyboardInterrupt as fault:
             raise SimulationError(f"interrupted at {plant.time:.9g} s", recorder.run(complete=False)) from fault
@@ -165,7 +165,7 @@ class _March:
         self.table.ahead(0.0)
         self._arrive(0.0, self.plant.outputs())
 
-    def to(self, target: float, recorder: _Recorder) -> None:
+    def to(self, target: float, recorder: Recorder) -> None:
         """Go on to ``target`` [s], before which the table has no row, switching on the way."""
         events, counted = 0, self.time
         self.table.between(self.time, target)
@@ -185,7 +185,7 @@ class _March:
                     f"{self.plant.internal_step} s; give the amplifier hysteresis or a minimum on time"
                 )
 
-    def _stepped(self, after: float, recorder: _Recorder, watched: list[bool]) -> bool:
+    def _stepped(self, after: float, recorder: Recorder, watched: list[bool]) -> bool:
         """A step to ``after`` [s], or to the first switch before it of a block that is ``watched``; whether it was."""
         plant, begin, known = self.plant, self.time, len(self.switches)
         before, memories = plant.save(), [block.save() for block in self.blocks]
@@ -225,7 +225,7 @@ class _March:
         try:
             self.controller(t, y)
         except Exception as fault:
-            raise _ControllerError(f"the controller failed: {type(fault).__name__}: {fault}") from fault
+            raise ControllerError(f"the controller failed: {type(fault).__name__}: {fault}") from fault
 
     def _forget_guards(self) -> None:
         """A block that the controller leaves out in a call switches on nothing then."""
@@ -244,7 +244,7 @@ class _March:
             y = self.plant.outputs()
         levels = [block.level for block in self.blocks]
         self._forget_guards()
-        _command(self.plant, self.controller, t, y, self.table.taken)
+        command(self.plant, self.controller, t, y, self.table.taken)
         for place, (block, level) in enumerate(zip(self.blocks, levels, strict=True)):
             if block.level != level:
                 self.switches.append(Switch(t, place, level, block.level))

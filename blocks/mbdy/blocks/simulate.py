@@ -96,10 +96,10 @@ def simulate(
     if prescribed is not None:
         schedule = schedule.refined(plant.internal_step)
     picked = np.array(selected(plant.output_names, outputs), dtype=np.intc)
-    recorder = _Recorder(plant, picked, len(record))
+    recorder = Recorder(plant, picked, len(record))
     if prescribed is not None:
         prescribed.begin(schedule.times, close)
-    with _reported(progress) as tell:
+    with reported(progress) as tell:
         try:
             if controller is None and uniform(times, close) and plant.interpolation != "quadratic":
                 _run_rows(plant, schedule, recorder, tell)
@@ -107,7 +107,7 @@ def simulate(
                 _run_steps(plant, schedule, controller, recorder, tell)
         except (StateError, VariableError, StepError) as fault:
             raise SimulationError(f"at {plant.time:.9g} s: {fault}", recorder.run(complete=False)) from fault
-        except _ControllerError as fault:
+        except ControllerError as fault:
             raise SimulationError(f"at {plant.time:.9g} s {fault}", recorder.run(complete=False)) from fault.__cause__
         except KeyboardInterrupt as fault:
             raise SimulationError(f"interrupted at {plant.time:.9g} s", recorder.run(complete=False)) from fault
@@ -116,7 +116,7 @@ def simulate(
     return recorder.run(complete=True)
 
 
-class _Recorder:
+class Recorder:
     """Rows recorded so far, in one block made at the begin.
 
     An impulse belongs to one step: a row has the sum of those since the row before.
@@ -161,7 +161,7 @@ class _Recorder:
         return Run(title, ports, names, self.time[: self.count], self.values[: self.count], complete)
 
 
-class _ControllerError(Exception):
+class ControllerError(Exception):
     """What a controller raised, as its cause."""
 
 
@@ -200,7 +200,7 @@ class _Schedule:
         return None if self.table is None else self.table.at(self.times, self.close)
 
 
-def _run_rows(plant: Plant, schedule: _Schedule, recorder: _Recorder, tell: Progress) -> None:
+def _run_rows(plant: Plant, schedule: _Schedule, recorder: Recorder, tell: Progress) -> None:
     """Equal steps without a controller: many rows in one call of the core."""
     times, recorded, rows = schedule.times, schedule.recorded, None
     if schedule.table is not None:
@@ -224,7 +224,7 @@ def _run_rows(plant: Plant, schedule: _Schedule, recorder: _Recorder, tell: Prog
 
 
 def _run_steps(
-    plant: Plant, schedule: _Schedule, controller: Controller | None, recorder: _Recorder, tell: Progress
+    plant: Plant, schedule: _Schedule, controller: Controller | None, recorder: Recorder, tell: Progress
 ) -> None:
     """Steps from one instant to the next where something happens: a sample, a row of the table, a record.
 
@@ -252,7 +252,7 @@ def _run_steps(
         if prescribed is not None:
             prescribed.arrive(i)
         if controller is not None and schedule.sampled[i]:
-            _command(plant, controller, time, y if given is None and not prescribed and i else plant.outputs(), taken)
+            command(plant, controller, time, y if given is None and not prescribed and i else plant.outputs(), taken)
         plant.jump()
         if schedule.recorded[i]:
             recorder.add(time, plant.outputs().values)
@@ -260,12 +260,12 @@ def _run_steps(
             tell(i / max(1, len(times) - 1))
 
 
-def _command(plant: Plant, controller: Controller, time: float, y: Outputs, taken: Mapping[str, str]) -> None:
+def command(plant: Plant, controller: Controller, time: float, y: Outputs, taken: Mapping[str, str]) -> None:
     """Set what a controller gives: inputs that no table has, or parameters; nothing where it gives None."""
     try:
         given = controller(time, y) or {}
     except Exception as fault:
-        raise _ControllerError(f"the controller failed: {type(fault).__name__}: {fault}") from fault
+        raise ControllerError(f"the controller failed: {type(fault).__name__}: {fault}") from fault
     for name, value in given.items():
         try:
             variable, part = plant.ports.find(name)
@@ -284,7 +284,7 @@ def _columns(plant: Plant, table: InputTable) -> list[int]:
 
 
 @contextmanager
-def _reported(progress: bool | Progress) -> Iterator[Progress]:
+def reported(progress: bool | Progress) -> Iterator[Progress]:
     """A function that shows the fraction done: the caller's, a bar, or nothing."""
     if callable(progress):
         yield progress

@@ -3,7 +3,6 @@
 #include "fmi2Functions.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,54 +185,32 @@ fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference refs[], size_
 
 fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state) {
     ENTER("fmi2GetFMUstate", ANY);
-    NEEDS(state, "the place for the state");
-    if (!*state) *state = malloc(plant_state_size());
-    NEEDS(*state, "the memory for a state");
-    plant_save(it, *state);
-    return fmi2OK;
+    return (fmi2Status)plant_get_state(it, state);
 }
 
 fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state) {
     ENTER("fmi2SetFMUstate", ANY);
-    NEEDS(state, "the state");
-    return (fmi2Status)plant_restore(it, state);
+    return (fmi2Status)plant_set_state(it, state);
 }
 
 fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state) {
     ENTER("fmi2FreeFMUstate", ANY);
-    if (!state) return fmi2OK;
-    free(*state);
-    *state = NULL;
-    return fmi2OK;
+    return (fmi2Status)plant_free_state(state);
 }
 
 fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate state, size_t *size) {
     ENTER("fmi2SerializedFMUstateSize", ANY);
-    NEEDS(state, "the state");
-    NEEDS(size, "the place for the size");
-    *size = plant_state_size();
-    return fmi2OK;
+    return (fmi2Status)plant_serialized_size(it, state, size);
 }
 
 fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size) {
     ENTER("fmi2SerializeFMUstate", ANY);
-    NEEDS(state, "the state");
-    NEEDS(bytes, "the place for the bytes");
-    if (size < plant_state_size())
-        return (fmi2Status)plant_say(it, PLANT_ERROR, "a state needs %zu bytes, not %zu", plant_state_size(), size);
-    memcpy(bytes, state, plant_state_size());
-    return fmi2OK;
+    return (fmi2Status)plant_serialize(it, state, bytes, size);
 }
 
 fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state) {
     ENTER("fmi2DeSerializeFMUstate", ANY);
-    NEEDS(state, "the place for the state");
-    const int status = plant_check_state(it, bytes, size);
-    if (status != PLANT_OK) return (fmi2Status)status;
-    if (!*state) *state = malloc(size);
-    NEEDS(*state, "the memory for a state");
-    memcpy(*state, bytes, size);
-    return fmi2OK;
+    return (fmi2Status)plant_deserialize(it, bytes, size, state);
 }
 
 fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknowns[], size_t n_unknowns,

@@ -230,54 +230,32 @@ fmi3Status fmi3GetVariableDependencies(fmi3Instance instance, fmi3ValueReference
 
 fmi3Status fmi3GetFMUState(fmi3Instance instance, fmi3FMUState *state) {
     ENTER("fmi3GetFMUState", OUTSIDE);
-    NEEDS(state, "the place for the state");
-    if (!*state) *state = malloc(plant_state_size());
-    NEEDS(*state, "the memory for a state");
-    plant_save(it, *state);
-    return fmi3OK;
+    return (fmi3Status)plant_get_state(it, state);
 }
 
 fmi3Status fmi3SetFMUState(fmi3Instance instance, fmi3FMUState state) {
     ENTER("fmi3SetFMUState", OUTSIDE);
-    NEEDS(state, "the state");
-    return (fmi3Status)plant_restore(it, state);
+    return (fmi3Status)plant_set_state(it, state);
 }
 
 fmi3Status fmi3FreeFMUState(fmi3Instance instance, fmi3FMUState *state) {
     ENTER("fmi3FreeFMUState", ANY);
-    if (!state) return fmi3OK;
-    free(*state);
-    *state = NULL;
-    return fmi3OK;
+    return (fmi3Status)plant_free_state(state);
 }
 
 fmi3Status fmi3SerializedFMUStateSize(fmi3Instance instance, fmi3FMUState state, size_t *size) {
     ENTER("fmi3SerializedFMUStateSize", ANY);
-    NEEDS(state, "the state");
-    NEEDS(size, "the place for the size");
-    *size = plant_state_size();
-    return fmi3OK;
+    return (fmi3Status)plant_serialized_size(it, state, size);
 }
 
 fmi3Status fmi3SerializeFMUState(fmi3Instance instance, fmi3FMUState state, fmi3Byte bytes[], size_t size) {
     ENTER("fmi3SerializeFMUState", ANY);
-    NEEDS(state, "the state");
-    NEEDS(bytes, "the place for the bytes");
-    if (size < plant_state_size())
-        return (fmi3Status)plant_say(it, PLANT_ERROR, "a state needs %zu bytes, not %zu", plant_state_size(), size);
-    memcpy(bytes, state, plant_state_size());
-    return fmi3OK;
+    return (fmi3Status)plant_serialize(it, state, bytes, size);
 }
 
 fmi3Status fmi3DeserializeFMUState(fmi3Instance instance, const fmi3Byte bytes[], size_t size, fmi3FMUState *state) {
     ENTER("fmi3DeserializeFMUState", ANY);
-    NEEDS(state, "the place for the state");
-    const int status = plant_check_state(it, bytes, size);
-    if (status != PLANT_OK) return (fmi3Status)status;
-    if (!*state) *state = malloc(size);
-    NEEDS(*state, "the memory for a state");
-    memcpy(*state, bytes, size);
-    return fmi3OK;
+    return (fmi3Status)plant_deserialize(it, bytes, size, state);
 }
 
 /* Partial derivatives */

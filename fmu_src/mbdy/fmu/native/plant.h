@@ -134,11 +134,13 @@ int plant_get_states(plant *it, double x[], size_t n);
 int plant_get_rates(plant *it, double dx[], size_t n);
 int plant_get_nominals(plant *it, double nominals[], size_t n);
 
-/* Saved states are blocks of plant_state_size() bytes. */
-size_t plant_state_size(void);
-void plant_save(const plant *it, void *state);
-int plant_restore(plant *it, const void *state);
-int plant_check_state(plant *it, const void *state, size_t size);
+/* Saved states, blocks of memory whose bytes are their serialized form too. One that is NULL is made. */
+int plant_get_state(plant *it, void **state);
+int plant_set_state(plant *it, const void *state);
+int plant_free_state(void **state);
+int plant_serialized_size(plant *it, const void *state, size_t *size);
+int plant_serialize(plant *it, const void *state, void *bytes, size_t size);
+int plant_deserialize(plant *it, const void *bytes, size_t size, void **state);
 
 /* Change of the unknowns along a change of the knowns, and gradients of unknowns by the knowns under seeds. */
 int plant_directional(plant *it, const unsigned unknowns[], size_t n_unknowns, const unsigned knowns[], size_t n_knowns,

@@ -1,6 +1,7 @@
 /* Saved states: a header, then all that an instance is but what follows from it. */
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plant.h"
@@ -27,7 +28,7 @@ static size_t doubles(void) {
     return n;
 }
 
-size_t plant_state_size(void) { return sizeof(struct header) + sizeof(double) * doubles(); }
+static size_t state_size(void) { return sizeof(struct header) + sizeof(double) * doubles(); }
 
 /* A sum that tells damage (after Fowler, Noll and Vo's FNV-1a, eight bytes at a time). */
 static uint64_t sum_of(const unsigned char *at, size_t n) {
@@ -41,7 +42,7 @@ static uint64_t sum_of(const unsigned char *at, size_t n) {
     return sum;
 }
 
-void plant_save(const plant *it, void *state) {
+static void save(const plant *it, void *state) {
     struct header head = {.order = byte_order, .doubles = doubles()};
     unsigned char *at = (unsigned char *)state + sizeof head;
     const size_t own[] = {sizeof it->now, sizeof(double) * OWN};
@@ -57,7 +58,7 @@ void plant_save(const plant *it, void *state) {
     memcpy(state, &head, sizeof head);
 }
 
-int plant_check_state(plant *it, const void *state, size_t size) {
+static int check(plant *it, const void *state, size_t size) {
     struct header head;
     struct plant_moment then;
     if (!state || size < sizeof head) return plant_say(it, PLANT_ERROR, "no saved state: %zu bytes are too few", size);
@@ -69,7 +70,7 @@ int plant_check_state(plant *it, const void *state, size_t size) {
         return plant_say(it, PLANT_ERROR,
                          "the state is of another model or version (token %s), this is %s: set one of its own, the FMU is as it was",
                          head.token, plant_identity.token);
-    if (size != plant_state_size() || head.doubles != doubles() ||
+    if (size != state_size() || head.doubles != doubles() ||
         head.sum != sum_of((const unsigned char *)state + sizeof head, doubles()))
         return plant_say(it, PLANT_ERROR, "the saved state is damaged (%zu bytes): the FMU is as it was", size);
     memcpy(&then, (const char *)state + sizeof head, sizeof then);
@@ -79,8 +80,9 @@ int plant_check_state(plant *it, const void *state, size_t size) {
     return PLANT_OK;
 }
 
-int plant_restore(plant *it, const void *state) {
-    int status = plant_check_state(it, state, plant_state_size());
+int plant_set_state(plant *it, const void *state) {
+    if (!state) return plant_say(it, PLANT_ERROR, "the state is NULL");
+    const int status = check(it, state, state_size());
     if (status != PLANT_OK) return status;
     const unsigned char *at = (const unsigned char *)state + sizeof(struct header);
     const size_t own[] = {sizeof it->now, sizeof(double) * OWN};
@@ -90,5 +92,44 @@ int plant_restore(plant *it, const void *state) {
         memcpy(it->vector[saved[i].vector], at, sizeof(double) * saved[i].size);
         at += sizeof(double) * saved[i].size;
     }
+    return PLANT_OK;
+}
+
+int plant_get_state(plant *it, void **state) {
+    if (!state) return plant_say(it, PLANT_ERROR, "the place for the state is NULL");
+    if (!*state) *state = malloc(state_size());
+    if (!*state) return plant_say(it, PLANT_ERROR, "there is no memory for a state");
+    save(it, *state);
+    return PLANT_OK;
+}
+
+int plant_free_state(void **state) {
+    if (!state) return PLANT_OK;
+    free(*state);
+    *state = NULL;
+    return PLANT_OK;
+}
+
+int plant_serialized_size(plant *it, const void *state, size_t *size) {
+    if (!state || !size) return plant_say(it, PLANT_ERROR, "the state or the place for its size is NULL");
+    *size = state_size();
+    return PLANT_OK;
+}
+
+int plant_serialize(plant *it, const void *state, void *bytes, size_t size) {
+    if (!state || !bytes) return plant_say(it, PLANT_ERROR, "the state or the place for its bytes is NULL");
+    if (size < state_size())
+        return plant_say(it, PLANT_ERROR, "a state needs %zu bytes, not %zu", state_size(), size);
+    memcpy(bytes, state, state_size());
+    return PLANT_OK;
+}
+
+int plant_deserialize(plant *it, const void *bytes, size_t size, void **state) {
+    if (!state) return plant_say(it, PLANT_ERROR, "the place for the state is NULL");
+    const int status = check(it, bytes, size);
+    if (status != PLANT_OK) return status;
+    if (!*state) *state = malloc(size);
+    if (!*state) return plant_say(it, PLANT_ERROR, "there is no memory for a state");
+    memcpy(*state, bytes, size);
     return PLANT_OK;
 }

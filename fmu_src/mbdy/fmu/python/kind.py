@@ -92,9 +92,7 @@ def package(model: Model, ports: Ports, table: Sequence[Scalar], library: Path |
     name = identifier(model.name, mark)
     files = {f"resources/{file}": data for file, data in resources.items()}
     files |= {f"resources/{name}{file}": data for file, data in code.items()}
-    manual = page(
-        model, table, settings.step, settings.integrator, fmi=settings.fmi, kind="python", flat=settings.flat
-    )
+    manual = page(model, table, settings.step, settings.integrator, fmi=settings.fmi, kind="python", flat=settings.flat)
     files["documentation/index.html"] = manual.encode()
     files |= terminal_files(model, variables, settings.fmi)
     files |= dict(_built(flavour, name, files, door))
