@@ -24,7 +24,7 @@ from mbdy.blocks import simulate
 from mbdy.engine import Model, load
 from mbdy.fmu import SystemNote, export_ssp
 
-KINDS = ("python",)
+KINDS = ("python", "native")
 """What the plant's FMU is made of."""
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart"
 STEP, STEPS = 0.02, 500
