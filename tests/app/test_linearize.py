@@ -84,12 +84,28 @@ def test_a_motion_too_fast_for_the_step_is_noted(mbdy, beam):
     assert "RK4 grows" not in mbdy("linearize", beam, "--set", "beam.joint.damping=3000", "--step", "0.1 ms").err
 
 
+def test_a_decay_has_no_damping_ratio(mbdy, beam):
+    said = mbdy("linearize", beam, "--set", "beam.joint.damping=3000", "--modes")
+    assert re.search(r"4285\.\S+ .*  - .*-4285", said.out)
+
+
+def test_what_has_no_modes_says_so(mbdy, tmp_path):
+    rock = tmp_path / "rock.toml"
+    rock.write_text('mbdy = 1\n[body.rock]\nmass = 1\njoint = { to = "inertial", kind = "fixed" }\n', encoding="utf-8")
+    assert "no modes\n" in mbdy("linearize", rock, "--modes").out
+    free = tmp_path / "free.toml"
+    free.write_text('mbdy = 1\n[body.rock]\nmass = 1\ninertia = [1, 1, 1]\njoint = { to = "inertial", kind = "free" }\n',
+                    encoding="utf-8")  # fmt: skip
+    assert "no modes but rigid-body motion" in mbdy("linearize", free, "--modes").out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("--inputs", "beam.joint.torq"), "nearest: beam.joint.torque"),
         (("--outputs", "nothing"), "no output matches 'nothing'"),
-        (("--set", "beam.joint.angle"), "NAME=VALUE"),
+        (("--set", "beam.joint.angle"), "--set beam.joint.angle: give NAME=VALUE"),
+        (("--at", "beam.joint.angel=30"), "--at beam.joint.angel=30: no variable"),
         (("--free", "beam.joint.angle"), "add --trim"),
         (("--trim", "--free", "nothing"), "no state or input matches"),
         (("-o", "lin.csv"), "must end in .npz, .mat, .json"),

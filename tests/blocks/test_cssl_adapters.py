@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from mbdy.blocks import (
+    CelestialSensors,
     DeadSpace,
     Delay,
+    EulerAngleSensor,
     GaussianNoise,
     HysteresisLoop,
     Integrator,
@@ -197,6 +199,25 @@ def test_static_blocks_and_integrators_in_continuous_time():
     )  # fmt: skip
     seen = control.input_output_response(loop, times, np.full(201, 3.0), integrator.start).outputs
     np.testing.assert_allclose(seen, 0.2 + 0.5 * times, atol=1e-9)
+
+
+def test_an_integrator_in_continuous_time_keeps_its_limits():
+    """A solver's step ends beyond a limit; what comes out does not."""
+    integrator = to_control(Integrator(high=0.5, low=-0.2))
+    times = np.linspace(0.0, 5.5, 111)
+    seen = control.input_output_response(integrator, times, np.cos(times), integrator.start).outputs
+    assert seen.max() == 0.5
+    assert seen.min() >= -0.2
+    assert seen[-1] == pytest.approx(-0.2 + 1.0 + math.sin(5.5), abs=0.02)  # the solver's rtol is 1e-3
+
+
+def test_a_sensor_is_given_no_rotation_where_nothing_has_come_yet():
+    """Both tools hand on zeros before they have passed a plant's outputs on."""
+    sensor = to_control(CelestialSensors())
+    np.testing.assert_array_equal(sensor.output(0.0, [], np.zeros(4)), np.zeros(3))
+    adapted, scope = to_pathsim(EulerAngleSensor()), Scope()
+    Simulation([adapted, scope], [Connection(adapted[0], scope)], dt=0.1, Solver=RK4, log=False).run(0.3)
+    assert not scope.read()[1].any()
 
 
 def test_wrong_arguments_are_named():

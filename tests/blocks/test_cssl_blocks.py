@@ -18,6 +18,7 @@ from mbdy.blocks import (
     Limiter,
     PulseTrain,
     RampSignal,
+    Sampled,
     SensorErrors,
     StepError,
     StepSignal,
@@ -195,6 +196,32 @@ def test_an_input_that_is_not_finite_is_named(block: Block):
         block.step(0.0, math.nan)
 
 
+@pytest.mark.parametrize("block", STATEFUL, ids=repr)
+def test_an_input_that_is_refused_leaves_no_trace(block: Block):
+    block.reset()
+    outputs(block, TIMES[:10])
+    saved = block.save()
+    for wrong in (math.nan, math.inf, "x", None, [1.0, 2.0]):
+        with pytest.raises(VariableError, match=r"input '\w+' must be (finite|one number), got"):
+            block.step(0.4, wrong)
+    np.testing.assert_array_equal(block.save(), saved)
+
+
+@pytest.mark.parametrize("block", [*STATEFUL, Limiter(0.0, 1.0)], ids=repr)
+def test_the_memory_of_another_block_is_refused(block: Block):
+    inner = block.block if isinstance(block, Sampled) else block
+    for other in (np.array([0.5]), np.zeros((2, 2)), np.full(9, -1.5)):
+        with pytest.raises(VariableError, match=rf"({type(block).__name__}|{type(inner).__name__}): a memory must be"):
+            block.restore(other)
+
+
+def test_a_limit_may_be_left_out():
+    signal = np.array([wave(t) for t in TIMES])
+    np.testing.assert_array_equal(outputs(Limiter(None, 1.0)), np.minimum(signal, 1.0))
+    np.testing.assert_array_equal(outputs(Limiter(-0.2, None)), np.maximum(signal, -0.2))
+    np.testing.assert_array_equal(outputs(DeadSpace(None, 1.0)), np.maximum(signal - 1.0, 0.0))
+
+
 def test_a_sampled_block_holds():
     block = Integrator(held=False).sampled(0.5)
     seen = outputs(block, np.arange(0, 21) * 0.1, lambda t: 2.0 * t)
@@ -211,8 +238,8 @@ def test_a_sampled_block_holds():
         (lambda: RampSignal(1.0, start=2.0, end=1.0), "RampSignal: end must be >= 2, got 1.0"),
         (lambda: PulseTrain(0.0, 1.0), "PulseTrain: period must be > 0, got 0.0"),
         (lambda: PulseTrain(1.0, 2.0), r"PulseTrain: period \(beside a width\) must be >= 2, got 1.0"),
-        (lambda: Limiter(1.0, 0.0), "Limiter: high must be >= 1, got 0.0"),
-        (lambda: DeadSpace(1.0, 0.0), "DeadSpace: high must be >= 1, got 0.0"),
+        (lambda: Limiter(1.0, 0.0), "Limiter: high must not be below low, got 0.0 below 1.0"),
+        (lambda: DeadSpace(1.0, 0.0), "DeadSpace: high must not be below low, got 0.0 below 1.0"),
         (lambda: Integrator(low=1.0, high=0.0), "Integrator: high must not be below low, got 0.0 below 1.0"),
         (lambda: Integrator(2.0, high=1.0), "Integrator: initial must be between -inf and 1.0, got 2.0"),
         (lambda: HysteresisLoop(-1.0), "HysteresisLoop: width must be >= 0, got -1.0"),
@@ -223,6 +250,7 @@ def test_a_sampled_block_holds():
         (lambda: ThrusterPair(1.0, [0, 0, 0]), "ThrusterPair: axis must be three numbers, not all zero"),
         (lambda: HingeDrive(-1.0, 0.0), "HingeDrive: stiffness must be >= 0, got -1.0"),
         (lambda: GaussianNoise(1.0, period=0.1, seed=-1), "GaussianNoise: seed must be a whole number >= 0, got -1"),
+        (lambda: GaussianNoise(1.0, period=0.1, seed=2**130), r"GaussianNoise: seed must be below 2\*\*128, got 1361"),
         (lambda: UniformNoise(1.0, 0.0, period=0.1, seed=1), "UniformNoise: high must be >= 1, got 0.0"),
         (lambda: UniformNoise(0.0, 1.0, period=0.1, seed=1, size=0), "size must be a whole number >= 1, got 0"),
         (lambda: SensorErrors(bias=[0.0, 1.0]), "SensorErrors: bias must be one number or three, got 2"),

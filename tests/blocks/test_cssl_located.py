@@ -258,6 +258,19 @@ def test_chatter_is_told():
         simulate_located(hinge(rate=0.1), until=5.0, every=1.0, controller=controller, blocks=[amplifier], step=0.1)
 
 
+def test_a_result_has_plain_numbers_and_only_its_own_blocks():
+    loop = Loop(SwitchingAmplifier(0.01, minimum_on=0.05), gain=0.5)
+    located = simulate_located(hinge(rate=0.02), until=2.0, controller=loop, step=0.05)
+    assert located.pulses(0)
+    assert {type(s.time) for s in located.switches} | {type(p.begin) for p in located.pulses(0)} == {float}
+    assert {type(p.end) for p in located.pulses(0)[:-1]} <= {float}
+    assert type(located.first(0)) is float
+    for place in (1, 5, -1):
+        for ask in (located.pulses, located.first):
+            with pytest.raises(IndexError, match=rf"a place in `blocks`, which has 1, from 0 on, got {place}"):
+                ask(place)
+
+
 def test_wrong_arguments_are_named():
     amplifier = SwitchingAmplifier(0.1)
     loop = Loop(amplifier)
@@ -271,6 +284,9 @@ def test_wrong_arguments_are_named():
         simulate_located(hinge(), until=1.0, controller=loop, inputs={"time": [0.0], "arm.joint.torque": [0.0]})
     with pytest.raises(VariableError, match="no output matches"):
         simulate_located(hinge(), until=1.0, controller=loop, outputs=["nothing"])
+    amplifier = SwitchingAmplifier(0.1)
+    with pytest.raises(ValueError, match=r"blocks: number 1 is number 0 again, <Switch.*; name each block once"):
+        simulate_located(hinge(), until=1.0, controller=Loop(amplifier), blocks=[amplifier, amplifier])
     with pytest.raises(SimulationError, match=r"time must not go back.*name the block in `blocks`"):
         simulate_located(hinge(rate=1.0), until=1.0, controller=Forgotten(), step=0.1)
 

@@ -42,6 +42,13 @@ def test_seeds_are_other_noise_and_sizes_are_independent():
     assert np.abs(np.corrcoef(three.T) - np.eye(3)).max() < 0.03
 
 
+def test_integers_of_numpy_and_the_largest_seed_are_taken():
+    size, seed = np.int64(3), 2**128 - 1
+    noise = GaussianNoise(1.0, period=PERIOD, seed=seed, size=size)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(noise.step(0.0), GaussianNoise(1.0, period=PERIOD, seed=seed, size=3).step(0.0))
+    assert type(noise.size) is int
+
+
 def test_moments():
     normal, even = (drawn(noise) for noise in made())
     error = 4.0 / np.sqrt(MANY)  # four standard errors

@@ -78,3 +78,11 @@ def test_a_sensor_with_a_rate_is_a_sampled_one():
 def test_a_wrong_sequence_is_named(sequence: str):
     with pytest.raises(VariableError, match=f"sequence must be three of x, y, z.*got '{sequence}'"):
         EulerAngleSensor(sequence)
+
+
+@pytest.mark.parametrize("sensor", [EulerAngleSensor("zyx"), CelestialSensors(), QuaternionSensor()], ids=repr)
+@pytest.mark.parametrize("attitude", [[1, 0, 0], [0, 0, 0, 0], [1, 0, 0, np.nan], 1.0, "wxyz", [[1, 0, 0, 0]]], ids=str)
+def test_what_is_no_attitude_is_told(sensor, attitude):
+    name = type(sensor).__name__
+    with pytest.raises(VariableError, match=rf"{name}: attitude must be a quaternion, four finite numbers"):
+        sensor.step(0.0, attitude)

@@ -31,6 +31,11 @@ def changed(name: str, place: tuple[int, ...], value: float) -> dict[str, Any]:
     return five_body(**{name: array})
 
 
+def one_body(**changes: Any) -> dict[str, Any]:
+    """Arguments of MBDY for body 0 alone."""
+    return {"NH": 0, "MB": five_body()["MB"], **{name: [] for name in ("H", "MA", "PB", "PA", "G", "PI")}} | changes
+
+
 def test_arguments_come_in_order_or_by_name(m: MBDY, given):
     WDOT = m.MRATE(*(given[name] for name in MRATE))
     assert WDOT.shape == (7,)
@@ -109,6 +114,7 @@ BAD = [
     (changed("MA", (2, 1), -4.85), "MA(2,1..6) of body 2: has a negative principal moment"),
     (changed("MB", (1,), -115.0), "MB(1..6) of body 0: has a negative principal moment"),
     (five_body(MA=np.zeros((4, 7))), "G(1,1..3) of body 1: its rotation moves no inertia"),
+    (one_body(MB=[0, 0, 0, 0, 0, 0, 5]), "MB(1..6) of body 0: rotation about x, rotation about y and rotation about z move no inertia"),
     (five_body(MB=np.zeros(7), MA=np.zeros((4, 7))), "MB(7): the system has no mass"),
 ]  # fmt: skip
 
@@ -140,6 +146,35 @@ def test_bad_arguments_of_mrate_are_refused(name: str, value: Any, said: str, gi
         m.MRATE(**given | {name: value})
     assert said in str(refused.value)
     assert np.isfinite(m.MRATE(**given)).all()
+
+
+@pytest.mark.parametrize("n", [0, 4])
+@pytest.mark.parametrize("kind", ["int", "float32", "2d", "short", "list", "read-only", "number"])
+def test_a_result_goes_only_where_it_fits(n: int, kind: str):
+    m = MBDY(**(one_body() if n == 0 else five_body()), virtual=True)
+    zeros = np.zeros(n + 3)
+    fixed = zeros.copy()
+    fixed.flags.writeable = False
+    wanted = {
+        "int": zeros.astype(int), "float32": zeros.astype(np.float32), "2d": np.zeros((2, n + 3)), "short": zeros[1:],
+        "list": zeros.tolist(), "read-only": fixed, "number": 1.0,
+    }[kind]  # fmt: skip
+    given = random_arguments(np.random.default_rng(1), n)
+    with pytest.raises(ArgumentError, match=rf"WDOT: must be a writable NumPy array \({n + 3}\) of float64, got"):
+        m.MRATE(**given, WDOT=wanted)
+    assert not np.any(wanted) or kind == "number"
+
+
+def test_without_hinges_nothing_is_an_empty_list():
+    m = MBDY(**one_body(), virtual=True)
+    none: dict[str, Any] = {name: [] for name in ("TH", "TA", "FA", "GM", "GMD", "GMDD")}
+    given = none | {"TB": [1, 2, 3], "FB": [0, 0, 0], "WO": [0.1, 0.2, 0.3]}
+    whole = given | {"TA": np.zeros((0, 3)), "FA": np.zeros((0, 3))}
+    np.testing.assert_array_equal(m.MRATE(**given), m.MRATE(**whole))
+    with pytest.raises(ArgumentError, match=r"TA: must be an array \(0,3\), got an array \(3\)"):
+        m.MRATE(**given | {"TA": [1, 2, 3]})
+    with pytest.raises(ArgumentError, match=r"GM: must be an array \(0\), got a single number"):
+        m.MRATE(**given | {"GM": 1.0})
 
 
 def test_a_result_that_is_not_finite_is_told(m: MBDY, given):

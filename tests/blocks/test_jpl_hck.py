@@ -9,6 +9,7 @@ from jpl_systems import five_body
 from mbdy.blocks.jpl import HCK, ArgumentError
 
 EXACT = 1e-14
+NAN = float("nan")
 
 
 @pytest.fixture
@@ -103,6 +104,15 @@ def test_a_free_body_keeps_its_momentum():
         (lambda: HCK.MATRIX([0, 0, 0, 0]), "P: must not be zero"),
         (lambda: HCK.INITL(0.0, float("nan"), 0.0), "THETA: must be finite, got nan"),
         (lambda: HCK.PDOT([1, 0, 0, 0], 1.0), "WO: must be an array (3), got a single number"),
+        (lambda: HCK.PDOT([1, 0, 0, NAN], [0, 0, 0]), "P(4): must be finite, got nan"),
+        (lambda: HCK.PDOT([1, 0, 0, 0], [0, NAN, 0]), "WO(2): must be finite, got nan"),
+        (lambda: HCK.ANGLES([0, 0, 0, 0]), "P: must not be zero"),
+        (lambda: HCK.ANGLES([1, NAN, 0, 0]), "P(2): must be finite, got nan"),
+        (lambda: HCK.ITOB([1, 0, 0], [1, 0, 0, 0]), "D: must be an array (3,3), got an array (4)"),
+        (lambda: HCK.BTOI([1, 0, 0], 2 * np.eye(3)), "D: must be the direction cosines of a rotation"),
+        (lambda: HCK.ITOB([1, 0, 0], np.diag([1, 1, -1])), "D: must be the direction cosines of a rotation"),
+        (lambda: HCK.BTOI([1, 0, 0], np.full((3, 3), NAN)), "D(1,1): must be finite, got nan"),
+        (lambda: HCK.ITOB([1, NAN, 0], np.eye(3)), "V(2): must be finite, got nan"),
         (lambda: HCK.ITOB([1, 0], np.eye(3)), "V: must be an array (3), got an array (2)"),
     ],
 )

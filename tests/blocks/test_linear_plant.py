@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fmu.client import client_of, satellite
-from mbdy.blocks import LinearPlant, PartlyLinearPlant, Plant, simulate
+from mbdy.blocks import LargeAngleWarning, LinearPlant, PartlyLinearPlant, Plant, VariableError, simulate
 from mbdy.engine import Linear, ModelWarning, PartlyLinear, load
 from mbdy.fmu import export_fmu
 
@@ -86,3 +86,18 @@ def test_the_partly_linear_fmu_is_its_plant_bit_for_bit(five_body, tmp_path):
         client.step(0.01)
         np.testing.assert_array_equal(client.outputs(), plant.step(0.01).values)
     client.fmu.freeInstance()
+
+
+def test_a_linear_hinge_that_leaves_small_angles_is_told_of_once(five_body):
+    plant = PartlyLinearPlant(five_body)
+    plant["yoke.joint.rest"] = plant["yoke.joint.rest"] + 0.5
+    with pytest.warns(LargeAngleWarning, match="'yoke' is"):
+        plant.step(1.0)
+    plant.step(1.0)
+
+
+def test_a_snapshot_of_other_dynamics_is_refused(five_body):
+    with pytest.raises(VariableError, match="dynamics"):
+        Plant(five_body).restore(LinearPlant(five_body).save())
+    plant = LinearPlant(five_body)
+    plant.restore(LinearPlant(five_body).save())

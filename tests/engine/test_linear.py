@@ -8,7 +8,20 @@ import numpy as np
 import pytest
 
 from mbdy.blocks import Plant
-from mbdy.engine import Body, Joint, Linear, Model, ModelError, Wheel, fastest, keep_rules, linearize, load, trim
+from mbdy.engine import (
+    Body,
+    Joint,
+    Linear,
+    Model,
+    ModelError,
+    Wheel,
+    fastest,
+    keep_rules,
+    linearize,
+    load,
+    save,
+    trim,
+)
 from mbdy.engine.error_coordinates import cross_matrix, quaternion_tangent, rotation
 from mbdy.engine.faults import RefusalError
 from mbdy.engine.linear import Linearization
@@ -467,6 +480,37 @@ def test_linear_dynamics_have_the_matrices_that_they_are_made_of():
         assert_near(linear.second_order.M, full.second_order.M, ROUNDING)
 
 
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ({"bus.omega[3]": "5 kg"}, r"bus\.omega\[3\]"),
+        ({"bus.omega": [0.0, 1.0]}, r"'bus\.omega': 3 values are needed, got 2"),
+        ({"bus.mass": 3.0}, r"at 'bus\.mass': a parameter.*set it on the plant"),
+        ({"bus.x.momentum": 3.0}, r"'bus\.x\.momentum' is the momentum of a wheel.*bus\.x\.speed"),
+        ({"system.energy": 3.0}, r"'system\.energy' is an output without a start value"),
+        ({"arm.joint.locked": True}, r"at 'arm\.joint\.locked': switches are off"),
+        ({"bus.omega[1]": float("nan")}, r"'bus\.omega\[1\]': .*finite"),
+    ],
+)
+def test_bad_points_of_linear_dynamics_are_told(at, said):
+    bus = replace(free_body().bodies[0], name="bus", joint=floating(), wheels={"x": Wheel(axis=(1, 0, 0), inertia=0.1)})
+    arm = replace(chain(2).bodies[1], name="arm")
+    arm = replace(arm, joint=replace(arm.joint, to="bus", motion=("switchable",) * len(arm.joint.motion)))
+    model = Model(name="wheeled", bodies=(bus, arm))
+    with pytest.raises(RefusalError, match=said):
+        linearize(model, dynamics=Linear(at))
+
+
+def test_points_of_linear_dynamics_have_units_and_can_be_keys():
+    model = panels()
+    one, other = Linear({"left.joint.angle": "5 deg"}), Linear({"left.joint.angle": np.radians(5.0)})
+    assert_same(linearize(model, dynamics=one), linearize(model, dynamics=other))
+    assert {Linear({"bus.omega": [0.0, 0.0, 1.0]}): 1}[Linear({"bus.omega": np.array([0.0, 0.0, 1.0])})] == 1
+    for known in (Plant(model, virtual=True), trim(model)):
+        with pytest.raises(TypeError, match="start values and inputs by name"):
+            Linear(known)  # type: ignore[arg-type]
+
+
 def assert_same(one: Linearization, other: Linearization) -> None:
     for key, value in vars(one).items():
         if isinstance(value, np.ndarray):
@@ -495,11 +539,62 @@ def test_files_keep_everything(ending: str, tmp_path):
 
 
 def test_files_of_other_sorts_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="endings"):
+    with pytest.raises(ValueError, match=r"endings; for one matrix as a table, numpy\.savetxt"):
         linearize(panels()).save(tmp_path / "lin.csv")
     (tmp_path / "lin.json").write_text("{}", encoding="utf-8")
     with pytest.raises(ValueError, match="holds no linearization"):
         Linearization.load(tmp_path / "lin.json")
+
+
+@pytest.mark.parametrize("ending", ["npz", "mat", "json"])
+@pytest.mark.parametrize("part", [0.0, 0.5, 0.98])
+def test_cut_files_are_refused_and_folders_made(ending: str, part: float, tmp_path):
+    path = tmp_path / "new" / "folder" / f"lin.{ending}"
+    linearize(panels()).save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(part * len(whole))])
+    with pytest.raises(ValueError, match="holds no linearization, or not all of it"):
+        Linearization.load(path)
+
+
+def pendulum(*, motion: str = "free") -> Model:
+    """A bob that hangs along -z from a hinge about y."""
+    joint = Joint(to="inertial", kind="revolute", rotations=((0.0, 1.0, 0.0),), motion=(motion,))  # type: ignore[arg-type]
+    bob = Body(name="bob", mass=2.0, com=(0.0, 0.0, -0.5), inertia=diagonal(0.1, 0.1, 0.1), joint=joint)
+    return Model(name="pendulum", bodies=(bob,), gravity=(0.0, 0.0, -9.81))
+
+
+def test_matrices_that_hold_at_an_instant_only_are_noted():
+    """A swing through the lowest place: nothing accelerates, yet it is no steady motion."""
+    swinging = linearize(pendulum(), at={"bob.joint.rate": 1.0})
+    change = -2.0 * 0.5 * 9.81 / (0.1 + 2.0 * 0.5**2)
+    said = f"along the motion the acceleration of bob.joint.rate changes by {change:.3g} rad/s3"
+    assert swinging.notes == (f"the matrices hold at this instant only: {said}",)
+    assert linearize(pendulum()).notes == ()
+
+
+def test_a_joint_that_turns_at_a_prescribed_rate_is_noted():
+    """A panel balanced about its hinge moves no mass centre, yet turns the inertia of the whole."""
+    bus = Body(name="bus", mass=50.0, inertia=diagonal(10.0, 12.0, 14.0), joint=floating())
+    turning = Joint(to="bus", kind="revolute", rotations=((0.0, 1.0, 0.0),), motion=("prescribed",))
+    panel = Body(name="panel", mass=5.0, inertia=diagonal(3.0, 0.5, 1.0), joint=turning)
+    model = Model(name="turning", bodies=(bus, panel))
+    (note,) = linearize(model, at={"panel.joint.rate": 0.2}).notes
+    assert "the matrices hold at this instant only: along the motion A changes by" in note
+    assert linearize(model).notes == ()
+    round_panel = replace(panel, inertia=diagonal(1.0, 0.5, 1.0))
+    assert linearize(Model(name="rotor", bodies=(bus, round_panel)), at={"panel.joint.rate": 0.2}).notes == ()
+
+
+def test_a_steady_spin_has_no_note():
+    free = ["*.joint.angle", "bus.omega[1]", "bus.omega[2]"]
+    assert linearize(panels(), at=trim(panels(), at={"bus.omega": [0.0, 0.0, 0.3]}, free=free)).notes == ()
+
+
+def test_paths_of_model_files_are_loaded(tmp_path):
+    path = tmp_path / "panels.toml"
+    save(panels(), path)
+    assert_same(linearize(path, at=trim(str(path))), linearize(panels()))
 
 
 def test_python_control_has_it_with_names():

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mbdy.engine import Linear, Model, equations, equations_of
+from mbdy.engine import Body, Joint, Linear, Model, equations, equations_of
 from mbdy.engine.reference_point import ReferencePoint
 from oracles.random_models import random_model
+from systems import diagonal, floating
 
 ROUNDING = 1e-10
 TANGENT = 3.5
@@ -146,3 +147,42 @@ def test_what_is_not_covered_and_unknown_names_are_said():
         equations_of(model, Linear(at={"system.mass": 1.0}))
     with pytest.raises(ValueError, match="3 finite numbers"):
         equations_of(model, Linear(at={"system.gravity": (0.0, float("nan"), 1.0)}))
+
+
+def plane() -> Model:
+    """A model whose file has many zeros: two panels on one line, everything in a plane."""
+    panels = [
+        Body(
+            name=name, mass=10.0, com=(0.0, 1.5 * side, 0.0), inertia=diagonal(8.0, 0.5, 8.0),
+            joint=Joint(
+                to="bus", kind="revolute", rotations=((1.0, 0.0, 0.0),), at=(0.0, side, 0.0), stiffness=(50.0,)
+            ),
+        )
+        for name, side in (("left", 1.0), ("right", -1.0))
+    ]  # fmt: skip
+    bus = Body(name="bus", mass=300.0, inertia=diagonal(90.0, 40.0, 100.0), joint=floating())
+    return Model(name="plane", bodies=(bus, *panels))
+
+
+@pytest.mark.parametrize("geometry", ["constant", "first-order"])
+def test_what_is_zero_in_the_file_can_be_set_later(geometry):
+    """Each parameter that is zero, set to something: the matrices follow, as those of the full equations do."""
+    model = plane()
+    full, linear = equations(model), equations_of(model, Linear(geometry=geometry))
+    table = full.ports
+    nominal, u = np.array(table.vector("parameter")), np.array(table.vector("input"))
+    rng = np.random.default_rng(1)
+    dx, du = rng.normal(size=len(table.state_names)), rng.normal(size=u.size)
+    for place in np.flatnonzero(nominal == 0.0):
+        p = nominal.copy()
+        p[place] = 0.15
+        k, kl = (np.array(made.prepare(p)).ravel() for made in (full, linear))
+        x = np.array(full.start(ReferencePoint(table, {}).s, k)).ravel()
+        errors = []
+        for a in (1e-3, 5e-4):
+            at = x + a * dx
+            attitude = at[table.quaternions[0] :][:4]
+            attitude /= np.linalg.norm(attitude)
+            apart = np.array(full.derivatives(at, u + a * du, k)) - np.array(linear.derivatives(at, u + a * du, kl))
+            errors.append(np.abs(apart).max())
+        assert errors[0] > TANGENT * errors[1] or errors[0] < ROUNDING, table.parameter_names[place]

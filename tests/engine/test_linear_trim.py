@@ -98,10 +98,15 @@ def test_no_steady_motion_is_told_with_what_is_left():
         bodies=(Body(name="rock", mass=1.0, inertia=diagonal(1.0, 1.0, 1.0), joint=floating()),),
         gravity=(0.0, 0.0, -GRAVITY),
     )
-    with pytest.raises(TrimError, match=r"rock.velocity\[3\] changes by -9.81 /s; free were nothing"):
+    with pytest.raises(TrimError, match=r"rock.velocity\[3\] changes by -9.81 m/s2; free were nothing"):
         trim(falling)
     with pytest.raises(TrimError, match=r"beam.joint.rate changes by .*; free were beam.joint.rest"):
         trim(arm(stiffness=0.0), free=["beam.joint.rest"])
+
+
+def test_a_swing_through_the_lowest_place_is_no_steady_motion():
+    with pytest.raises(TrimError, match=r"at this instant only.*beam\.joint\.rate changes by .* rad/s3; rates stay"):
+        trim(arm(), at={"beam.joint.rate": 1.0, "beam.joint.angle": 0.3})
 
 
 def test_bad_requests_are_told():

@@ -34,33 +34,33 @@ class Assignment:
     values: tuple[float, ...]
 
 
-def assigned(plant: Plant, texts: list[str]) -> list[Assignment]:
-    """Set what ``texts`` say on ``plant``; raises `RequestError` that repeats the option it is about."""
-    made = [assignment(text, plant.ports) for text in texts]
+def assigned(plant: Plant, texts: list[str], option: str = "--set") -> list[Assignment]:
+    """Set what ``texts`` say on ``plant``; raises `RequestError` that repeats the ``option`` it is about."""
+    made = [assignment(text, plant.ports, option) for text in texts]
     for one in made:
         try:
             plant[one.name] = list(one.values)
         except VariableError as fault:
-            raise RequestError(f"--set {one.text}: {fault}") from None
+            raise RequestError(f"{option} {one.text}: {fault}") from None
     plant.outputs()  # refuses what the values together cannot be, such as an attitude of zeros
     return made
 
 
-def assignment(text: str, ports: Ports) -> Assignment:
+def assignment(text: str, ports: Ports, option: str = "--set") -> Assignment:
     """``"panel.joint.torque=0.2 N*m"`` read by the table ``ports``; warns of an angle that looks like degrees."""
     name, equals, value = text.partition("=")
     name, value = name.strip(), value.strip()
     if not (equals and name and value):
-        raise RequestError(f"--set {text}: give NAME=VALUE, e.g. --set 'bus.omega[1]=5 deg/s'")
+        raise RequestError(f"{option} {text}: give NAME=VALUE, e.g. {option} 'bus.omega[1]=5 deg/s'")
     try:
         variable, part = ports.find(name)
         values = _values(value, name, variable, part)
     except KeyError as fault:
-        raise RequestError(f"--set {text}: {fault.args[0]}") from None
+        raise RequestError(f"{option} {text}: {fault.args[0]}") from None
     except RefusalError as fault:
-        raise RequestError(f"--set {text}: {fault}") from None
+        raise RequestError(f"{option} {text}: {fault}") from None
     for remark in dict.fromkeys(values.remarks):
-        warnings.warn(f"--set {text}: {remark}", ModelWarning, stacklevel=2)
+        warnings.warn(f"{option} {text}: {remark}", ModelWarning, stacklevel=2)
     return Assignment(text, name, variable.scalar_names[part], tuple(values.numbers))
 
 

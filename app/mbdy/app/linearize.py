@@ -39,10 +39,12 @@ def linearize(
         list[str] | None,
         typer.Option(
             "--set",
-            "--at",
             metavar="NAME=VALUE",
             help="Any start value, input or parameter of the operating point; as often as needed.",
         ),
+    ] = None,
+    at: Annotated[
+        list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="The same as --set, which it comes after.")
     ] = None,
     inputs: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Inputs, e.g. 'bus.torque,*.joint.torque'; or all.")
@@ -74,7 +76,7 @@ def linearize(
     if (free or hold) and not trim:
         raise RequestError("--free, --hold: say what --trim may change; add --trim")
     if file and file.suffix.lower() not in ENDINGS:
-        raise RequestError(f"-o: {file} must end in {', '.join(ENDINGS)}")
+        raise RequestError(f"-o: {file} must end in {', '.join(ENDINGS)}, which hold matrices with their names")
     if file:
         target(file, "-o", sources=(model,))
     internal = seconds(step, "--step")
@@ -86,9 +88,10 @@ def linearize(
     with busy("linearizing"):
         plant = Plant(loaded, virtual=True)
         assigned(plant, assign or [])
+        assigned(plant, at or [], "--at")
         try:
-            at = _trimmed(plant, _parts(free), _parts(hold) or []) if trim else plant
-            found = linearized(loaded, at=at, inputs=_parts(inputs), outputs=_parts(outputs))
+            point = _trimmed(plant, _parts(free), _parts(hold) or []) if trim else plant
+            found = linearized(loaded, at=point, inputs=_parts(inputs), outputs=_parts(outputs))
         except KeyError as fault:
             raise RequestError(str(fault.args[0])) from None
     if file:
@@ -161,6 +164,9 @@ def _show(found: Linearization, modes: bool) -> None:
         typer.echo(f"rigid-body motion: {counted(rigid, 'zero eigenvalue')}")
     if not modes:
         return
+    if rigid == len(every):
+        typer.echo("no modes" if not rigid else "no modes but rigid-body motion")
+        return
     table = Table(title="modes", title_justify="left")
     for heading in ("frequency [rad/s]", "[Hz]", "damping ratio"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -168,7 +174,8 @@ def _show(found: Linearization, modes: bool) -> None:
     table.add_column("largest shares", overflow="fold")
     for mode in every[rigid:]:
         hertz = f"{mode.frequency / 6.283185307179586:.6g}" if mode.oscillates else ""
-        table.add_row(f"{mode.frequency:.9g}", hertz, f"{mode.damping:z.6f}", _eigenvalue(mode), _shares(mode))
+        damping = f"{mode.damping:z.6f}" if mode.oscillates else "-"
+        table.add_row(f"{mode.frequency:.9g}", hertz, damping, _eigenvalue(mode), _shares(mode))
     terminal().print(table)
 
 

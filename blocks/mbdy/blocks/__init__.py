@@ -27,7 +27,7 @@ from mbdy.blocks.cssl import (
     to_pathsim,
 )
 from mbdy.blocks.errors import StateError, StepError, VariableError
-from mbdy.blocks.linear import LinearPlant, PartlyLinearPlant
+from mbdy.blocks.linear import LargeAngleWarning, LinearPlant, PartlyLinearPlant
 from mbdy.blocks.located import LocatedRun, Pulse, Switch, simulate_located
 from mbdy.blocks.plant import Plant, Snapshot
 from mbdy.blocks.prescribed import ProfileNote
@@ -65,6 +65,7 @@ __all__ = [
     "Inputs",
     "Integrator",
     "JointTorques",
+    "LargeAngleWarning",
     "Limiter",
     "LinearPlant",
     "LocatedRun",

@@ -58,20 +58,27 @@ class Pulse:
 
 @dataclass(frozen=True, slots=True)
 class LocatedRun:
-    """What `simulate_located` gives: the ``run`` and all ``switches`` in their order."""
+    """What `simulate_located` gives: the ``run``, all ``switches`` in their order, the number of ``blocks``."""
 
     run: Run
     switches: tuple[Switch, ...]
+    blocks: int
 
     def pulses(self, block: int) -> tuple[Pulse, ...]:
-        """The pulses of a block, by its place in ``blocks``."""
-        own = [switch for switch in self.switches if switch.block == block]
+        """The pulses of a block, by its place in ``blocks``; IndexError where there is none."""
+        own = self._of(block)
         ends = [switch.time for switch in own[1:]] + [None]
         return tuple(Pulse(s.time, end, s.after) for s, end in zip(own, ends, strict=False) if s.after)
 
     def first(self, block: int) -> float | None:
-        """When a block was first on [s]; None for never."""
-        return next((switch.time for switch in self.switches if switch.block == block and switch.after), None)
+        """When a block was first on [s], None for never; IndexError where there is no such block."""
+        return next((switch.time for switch in self._of(block) if switch.after), None)
+
+    def _of(self, block: int) -> list[Switch]:
+        """The switches of a block."""
+        if block not in range(self.blocks):
+            raise IndexError(f"block must be a place in `blocks`, which has {self.blocks}, from 0 on, got {block}")
+        return [switch for switch in self.switches if switch.block == block]
 
 
 def simulate_located(
@@ -135,7 +142,7 @@ def simulate_located(
             raise SimulationError(f"at {plant.time:.9g} s {fault}", recorder.run(complete=False)) from fault.__cause__
         except KeyboardInterrupt as fault:
             raise SimulationError(f"interrupted at {plant.time:.9g} s", recorder.run(complete=False)) from fault
-    return LocatedRun(recorder.run(complete=True), tuple(march.switches))
+    return LocatedRun(recorder.run(complete=True), tuple(march.switches), len(chosen))
 
 
 def _blocks(controller: Controller, blocks: Sequence[Block] | None) -> tuple[Block, ...]:
@@ -145,6 +152,9 @@ def _blocks(controller: Controller, blocks: Sequence[Block] | None) -> tuple[Blo
     for place, block in enumerate(found):
         if not isinstance(block, Block):
             raise ValueError(f"blocks: number {place} is no block but {block!r}")
+        first = next(k for k, other in enumerate(found) if other is block)
+        if first != place:
+            raise ValueError(f"blocks: number {place} is number {first} again, {block!r}; name each block once")
     return tuple(found)
 
 

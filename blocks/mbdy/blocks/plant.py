@@ -35,6 +35,7 @@ class Snapshot:
     begun: bool
     interpolation: str
     variables: tuple[str, ...]
+    dynamics: Dynamics | None
     vectors: tuple[Array, ...]
 
 
@@ -266,7 +267,9 @@ class Plant:
         """Everything the plant is now, to come back to with `restore`."""
         self._refresh()
         vectors = tuple(v.copy() for v in self._kept)
-        return Snapshot(self._time, self._lost, self._begun, self.interpolation, self._signature, vectors)
+        return Snapshot(
+            self._time, self._lost, self._begun, self.interpolation, self._signature, self.dynamics, vectors
+        )
 
     def restore(self, snapshot: Snapshot) -> None:
         """Back to a saved instant; the same steps give the same bits again."""
@@ -275,6 +278,11 @@ class Plant:
         if snapshot.interpolation != self.interpolation:
             raise VariableError(
                 f"the snapshot is of a plant with {snapshot.interpolation} inputs, this has {self.interpolation} ones"
+            )
+        if snapshot.dynamics != self.dynamics:
+            raise VariableError(
+                f"the snapshot is of a plant with dynamics {snapshot.dynamics}, this has {self.dynamics}: its state is "
+                "another's; set start values instead"
             )
         self._time, self._lost, self._begun = snapshot.time, snapshot.lost, snapshot.begun
         for vector, saved in zip(self._kept, snapshot.vectors, strict=True):

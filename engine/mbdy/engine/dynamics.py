@@ -5,9 +5,12 @@ All are `Equations` over the same variables and vectors, so blocks, the compiled
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from mbdy.engine.equations import Equations, equations
 from mbdy.engine.model import Model
@@ -18,8 +21,8 @@ from mbdy.engine.reference_point import Values
 class Linear:
     """Accelerations linear in everything about an operating point; rates of coordinates stay exact.
 
-    ``at``        start values and inputs of the operating point by name, SI; the model file's where left out. Switches
-                  are off there.
+    ``at``        start values and inputs of the operating point by name, in SI or as text with unit; the model file's
+                  where left out. Switches are off there.
     ``geometry``  ``"constant"``: all matrices are constant, as MBDYL has it. ``"first-order"``: external forces and
                   torques keep the first-order change of their arms and axes with the coordinates, the mass matrix is
                   constant, as MBDYTL has it (JPL TR 32-1592, Section III).
@@ -31,10 +34,21 @@ class Linear:
     def __post_init__(self) -> None:
         if self.geometry not in ("constant", "first-order"):
             raise ValueError(f"geometry: {self.geometry!r} is unknown; choose one of constant, first-order")
-        object.__setattr__(self, "at", MappingProxyType(dict(self.at)))
+        if not isinstance(self.at, Mapping):
+            raise TypeError(f"at: start values and inputs by name are needed, such as {{'bus.omega[3]': 0.1}}; got a "
+                            f"{type(self.at).__name__}")  # fmt: skip
+        object.__setattr__(self, "at", MappingProxyType({name: _fixed(value) for name, value in self.at.items()}))
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.at.items()), self.geometry))
 
     def __reduce__(self) -> tuple[object, ...]:
         return Linear, (dict(self.at), self.geometry)
+
+
+def _fixed(value: Any) -> Any:
+    """``value`` as what neither changes nor compares element by element: lists and arrays as tuples."""
+    return value if isinstance(value, str) or np.ndim(value) == 0 else tuple(value)
 
 
 @dataclass(frozen=True)

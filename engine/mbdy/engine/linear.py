@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mbdy.engine.dynamics import Dynamics, equations_of
 from mbdy.engine.error_coordinates import ErrorCoordinates, error_coordinates, quaternion_tangent
 from mbdy.engine.faults import RefusalError
+from mbdy.engine.files import load as load_model
 from mbdy.engine.matching import places
 from mbdy.engine.model import Model
 from mbdy.engine.modes import Mode, eigenvalues, modes
@@ -25,7 +26,7 @@ from mbdy.engine.ports import Ports
 from mbdy.engine.rules import keep_rules
 from mbdy.engine.second_order import SecondOrder, generalized_forces, mobility, second_order
 from mbdy.engine.slopes import Slopes
-from mbdy.engine.steady import Steady
+from mbdy.engine.steady import CHANGING, Steady, matrix_change
 
 if TYPE_CHECKING:
     import control
@@ -34,8 +35,6 @@ Array = NDArray[np.float64]
 
 STEADY = 1e-6
 """[rad/s2, m/s2] Larger accelerations at an operating point are noted."""
-TOLD = 3
-"""How many of them the note names."""
 STABLE = 2.8
 """Largest ``|eigenvalue| h`` with which RK4 follows a motion in steps h without growing: 2.785 for a decay, 2.83 for
 an oscillation."""
@@ -116,7 +115,7 @@ class Linearization:
     def save(self, path: str | PathLike[str]) -> None:
         """Write all of it as ``.npz`` (NumPy), ``.mat`` (MATLAB) or ``.json``, by the name of ``path``.
 
-        Raises ValueError for another ending.
+        Folders that are missing are made. Raises ValueError for another ending.
         """
         from mbdy.engine.linear_files import save
 
@@ -131,7 +130,7 @@ class Linearization:
 
 
 def linearize(
-    model: Model,
+    model: Model | str | PathLike[str],
     *,
     at: At = None,
     inputs: Iterable[str] | None = None,
@@ -140,6 +139,7 @@ def linearize(
 ) -> Linearization:
     """``model`` linear about an operating point, resting, spinning or accelerating.
 
+    ``model``    a model or the path of its file.
     ``at``       values by name, what `trim` found, or a `mbdy.blocks.Plant`, linearized as it is now; see
                  `mbdy.engine.operating_point.operating_point`. None: the start of the model file.
     ``inputs``   names or patterns (``"bus.torque"``, ``"bus.*"``), in the order wanted; by default all that are no
@@ -151,6 +151,7 @@ def linearize(
     are among ``inputs``. Raises `RefusalError` for an operating point that cannot be taken and KeyError for an unknown
     name.
     """
+    model = model if isinstance(model, Model) else load_model(model)
     keep_rules(model)
     made = equations_of(model, dynamics)
     point = operating_point(model, made, at)
@@ -190,7 +191,7 @@ def linearize(
         output_values=wanted.values(y),
         state_values=dict(zip(point.ports.state_names, point.x.tolist(), strict=True)),
         second_order=form,
-        notes=_notes(model, slopes, point, form),
+        notes=_notes(model, slopes, point, input_names, form),
     )
 
 
@@ -212,14 +213,20 @@ def _second_order(
     return second_order(errors, A, B, mobility(model, point, errors, gains[list(errors.speeds)], mass), spins)
 
 
-def _notes(model: Model, slopes: Slopes, point: OperatingPoint, form: SecondOrder | None) -> tuple[str, ...]:
+def _notes(
+    model: Model, slopes: Slopes, point: OperatingPoint, inputs: tuple[str, ...], form: SecondOrder | None
+) -> tuple[str, ...]:
     notes = []
     steady = Steady(model, slopes, point)
-    left = steady.values(point)
+    left, drift = steady.values(point), steady.drift(point)
     if np.abs(left).max(initial=0.0) > STEADY:
-        order = [i for i in np.argsort(-np.abs(left))[:TOLD] if abs(left[i]) > STEADY]
-        largest = ", ".join(f"{steady.names[i]} changes by {left[i]:.3g} /s" for i in order)
-        notes.append(f"the operating point is no steady motion: {largest}")
+        large = np.where(np.abs(left) > STEADY, left, 0.0)
+        notes.append(f"the operating point is no steady motion: {steady.told(large)}")
+    elif np.abs(drift).max(initial=0.0) > CHANGING:
+        large = np.where(np.abs(drift) > CHANGING, drift, 0.0)
+        notes.append(f"the matrices hold at this instant only: along the motion {steady.told(large, order=2)}")
+    elif (part := matrix_change(model, slopes, point, inputs)) > CHANGING:
+        notes.append(f"the matrices hold at this instant only: along the motion A changes by {part:.2%} in a second")
     if form is None:
         notes.append("no second-order form: a ball joint or an attitude is held about some of its axes alone")
     return tuple(notes)

@@ -40,6 +40,8 @@ LAW_STRENGTHS = ("stiffness", "damping", "cubic_stiffness", "friction", "stop_st
 """Constants of a joint without which its laws do nothing."""
 DRAWS = 3
 """Random parameters at which an entry of G must be zero for it to be left out of the code."""
+SIZES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.0)
+"""Of the draws, each taken where the one before gives nothing finite, which no body can have; all entries if none."""
 
 
 def linear_equations(model: Model, at: Values, geometry: str) -> Equations:
@@ -152,16 +154,28 @@ class _Linear(Columns):
         entries = ca.Function(
             "entries", [p], [self._columns(*self._operating(k)[:2], k, self._operating(k)[2], self.near_columns)]
         )
-        nominal = np.array(self.table.vector("parameter"))
         rng = np.random.default_rng(0)
         seen = np.zeros((self.n_r, len(self.near_columns)), dtype=bool)
         for _ in range(DRAWS):
-            drawn = nominal * rng.uniform(0.7, 1.4, nominal.size)
-            found = np.array(entries(drawn))
-            found = found if np.isfinite(found).all() else np.array(entries(nominal))
+            tried = (np.array(entries(self._drawn(rng, size))) for size in SIZES)
+            found = next((G for G in tried if np.isfinite(G).all()), np.ones(seen.shape))
             seen |= found != 0.0
         rows, columns = np.nonzero(seen)
         return ca.Sparsity.triplet(self.n_r, len(self.near_columns), rows.tolist(), columns.tolist())
+
+    def _drawn(self, rng: np.random.Generator, size: float) -> np.ndarray:
+        """Parameters like the model's, none of them zero that need not be: what is zero in a file can be set later."""
+        drawn = np.array(self.table.vector("parameter"))
+        for v in self.table.parameters:
+            own, part = drawn[v.places], v.name.rpartition(".")[2]
+            if part in ("com", "at", "axis", "frame"):
+                own += size * 0.1 * np.maximum(1.0, np.abs(own).max()) * rng.normal(size=v.size)
+            elif part == "mass":
+                own += size * rng.uniform(0.1, 0.3) * max(1.0, own[0])
+            elif part == "inertia" and v.size > 1:
+                spread = max(0.1, own[[0, 3, 5]].max())
+                own += size * spread * np.array([0.3, 0.02, 0.02, 0.3, 0.02, 0.3]) * rng.uniform(0.5, 1.0, 6)
+        return drawn
 
     @cached_property
     def _law_mask(self) -> np.ndarray:

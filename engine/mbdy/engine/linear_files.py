@@ -8,6 +8,8 @@ there is a second-order form ``M, Damping, G, K, Forcing`` with ``coordinates`` 
 from __future__ import annotations
 
 import json
+import zipfile
+import zlib
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,7 @@ def save(linear: Linearization, path: str | PathLike[str]) -> None:
     """See `Linearization.save`."""
     ending = _ending(path)
     contents = plain(linear)
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     if ending == ".json":
         Path(path).write_text(json.dumps(contents, indent=2) + "\n", encoding="utf-8")
     elif ending == ".npz":
@@ -47,8 +50,8 @@ def load(path: str | PathLike[str]) -> Linearization:
     try:
         contents = read(Path(path))
         return _linearization(contents)
-    except (KeyError, TypeError, AttributeError) as fault:
-        raise ValueError(f"{path}: holds no linearization: {fault}") from None
+    except (KeyError, TypeError, ValueError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error) as fault:
+        raise ValueError(f"{path}: holds no linearization, or not all of it: {fault}") from None
 
 
 def plain(linear: Linearization) -> dict[str, Any]:
@@ -67,7 +70,8 @@ def plain(linear: Linearization) -> dict[str, Any]:
 def _ending(path: str | PathLike[str]) -> str:
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
-        raise ValueError(f"{path}: a linearization is kept as {', '.join(ENDINGS)}; give one of these endings")
+        table = "; for one matrix as a table, numpy.savetxt('A.csv', lin.A, delimiter=',')" if ending == ".csv" else ""
+        raise ValueError(f"{path}: a linearization is kept as {', '.join(ENDINGS)}; give one of these endings{table}")
     return ending
 
 

@@ -14,6 +14,7 @@ from mbdy.engine.faults import RefusalError
 from mbdy.engine.model import Model
 from mbdy.engine.ports import Ports
 from mbdy.engine.units import quantity
+from mbdy.engine.variables import Variable
 
 Array = NDArray[np.float64]
 Value = float | str | bool | Sequence[float | str | bool] | Array
@@ -104,15 +105,7 @@ def _assigned(table: Ports, at: Mapping[str, Value]) -> tuple[Array, Array, Arra
     s, u, p = (np.array(v, dtype=float) for v in (table.start, table.vector("input"), table.vector("parameter")))
     for name, value in at.items():
         variable, part = table.find(name)
-        if variable.causality == "output" and variable.start_at is None:
-            raise RefusalError(f"{name!r} is an output without a start value", "give start values, inputs, parameters")
-        units = variable.units[part]
-        entries = [value] if isinstance(value, str) or np.ndim(value) == 0 else list(value)  # type: ignore[arg-type]
-        if len(entries) != len(units):
-            raise RefusalError(f"{name!r}: {len(units)} values are needed, got {len(entries)}")
-        numbers = [_number(name, entry, unit) for entry, unit in zip(entries, units, strict=True)]
-        if variable.boolean and not set(numbers) <= {0.0, 1.0}:
-            raise RefusalError(f"{name!r}: must be 0 or 1, got {value!r}")
+        numbers = numbers_of(name, value, variable, part)
         if variable.start_at is not None:
             vector, begin = s, variable.start_at
         else:
@@ -122,11 +115,34 @@ def _assigned(table: Ports, at: Mapping[str, Value]) -> tuple[Array, Array, Arra
     return s, u, p
 
 
+def numbers_of(name: str, value: Value, variable: Variable, part: slice) -> list[float]:
+    """``value`` of the elements ``part`` of ``variable`` in SI, where an operating point may have it under ``name``.
+
+    Raises `RefusalError` for an output without start value, a wrong count, what is no finite number of that unit.
+    """
+    if variable.causality == "output" and variable.start_at is None:
+        stem, dot, last = name.rpartition(".")
+        if last.startswith("momentum") and variable.state is not None:
+            raise RefusalError(f"{name!r} is the momentum of a wheel", f"give its speed, {stem + dot}speed")
+        raise RefusalError(f"{name!r} is an output without a start value", "give start values, inputs, parameters")
+    units = variable.units[part]
+    entries = [value] if isinstance(value, str) or np.ndim(value) == 0 else list(value)  # type: ignore[arg-type]
+    if len(entries) != len(units):
+        raise RefusalError(f"{name!r}: {len(units)} values are needed, got {len(entries)}")
+    numbers = [_number(name, entry, unit) for entry, unit in zip(entries, units, strict=True)]
+    if variable.boolean and not set(numbers) <= {0.0, 1.0}:
+        raise RefusalError(f"{name!r}: must be 0 or 1, got {value!r}")
+    return numbers
+
+
 def _number(name: str, entry: object, unit: str) -> float:
     try:
-        return float(entry) if isinstance(entry, bool | np.bool_ | np.number) else quantity(entry, unit)
+        number = float(entry) if isinstance(entry, bool | np.bool_ | np.number) else quantity(entry, unit)
     except RefusalError as refusal:
         raise RefusalError(f"{name!r}: {refusal.message}", refusal.remedy) from None
+    if not np.isfinite(number):
+        raise RefusalError(f"{name!r}: finite numbers are needed, got {entry!r}")
+    return number
 
 
 def _scale_quaternions(table: Ports, x: Array) -> None:

@@ -27,7 +27,7 @@ from mbdy.engine import spatial
 from mbdy.engine.augmented import solved
 from mbdy.engine.equations import Equations
 from mbdy.engine.hinged import Hinge, Hinged, Kept, turning
-from mbdy.engine.model import Model
+from mbdy.engine.model import Body, Model
 from mbdy.engine.topology import ROOT, Tree, tree
 
 WHAT = "partly linear equations"
@@ -43,11 +43,29 @@ def partly_linear_equations(model: Model, joints: tuple[str, ...] | None = None)
     with None, no appendage has springs at all its hinges.
     """
     system, kept = Hinged(model, WHAT), Kept()
-    terminal = terminal_set(model, joints)
-    linear = terminal if joints is None else joints
+    terminal, linear = terminal_set(model, joints), linear_joints(model, joints)
+    return system.equations(_PartlyLinear(system, kept, linear, terminal).rates(), kept)
+
+
+def linear_joints(model: Model, joints: tuple[str, ...] | None = None) -> tuple[str, ...]:
+    """Names of the bodies whose inboard hinges are linear; ``joints`` as in `partly_linear_equations`."""
+    linear = terminal_set(model, None) if joints is None else joints
     if joints is None and not linear:
         raise ValueError(f"{WHAT} of {model.name!r}: no terminal appendage has springs at all its hinges; name joints")
-    return system.equations(_PartlyLinear(system, kept, linear, terminal).rates(), kept)
+    return linear
+
+
+def references(model: Model, joints: tuple[str, ...]) -> tuple[tuple[str, int, float], ...]:
+    """Body, turn and reference angle [rad] of each linear hinge of the bodies ``joints``."""
+    bodies = [model.body(name) for name in joints]
+    return tuple((b.name, turn, reference(model, b, turn)) for b in bodies for turn in range(len(b.joint.rotations)))
+
+
+def reference(model: Model, body: Body, turn: int) -> float:
+    """Angle [rad] from which a linear hinge is small: the rest of its spring, else the start's; the model's numbers."""
+    if body.joint.stiffness[turn]:
+        return body.joint.rest[turn]
+    return model.initial.get(f"{body.name}.joint.angle", (0.0,) * body.joint.n_u)[turn]
 
 
 def terminal_set(model: Model, joints: tuple[str, ...] | None = None) -> tuple[str, ...]:
@@ -221,11 +239,7 @@ class _PartlyLinear:
         return self.system.before(hinge) @ spatial.axis_rotation(self.system.axis(hinge), self._reference(hinge))
 
     def _reference(self, hinge: Hinge) -> SX:
-        body = self.system.model.bodies[hinge.body]
-        if body.joint.stiffness[hinge.turn]:
-            return SX(body.joint.rest[hinge.turn])
-        start = self.system.model.initial.get(f"{body.name}.joint.angle", (0.0,) * body.joint.n_u)
-        return SX(start[hinge.turn])
+        return SX(reference(self.system.model, self.system.model.bodies[hinge.body], hinge.turn))
 
     def _inverse(self) -> SX:
         """Constant G, lower triangular, with ``G^T G`` the inverse of the terminal appendages' block.

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
+from mbdy.engine.faults import RefusalError
+from mbdy.engine.operating_point import Value, numbers_of
 from mbdy.engine.ports import Ports
 
-Values = Mapping[str, float | Sequence[float]]
-"""Values by the names of variables, SI."""
+Values = Mapping[str, Value]
+"""Values by the names of variables, in SI or as text with unit."""
 
 
 class ReferencePoint:
     """Start values ``s`` and inputs ``u`` of a point, the model file's unless ``at`` has others.
 
-    Switches are off, quaternions of length one. Raises KeyError for an unknown name and ValueError for what is neither
-    an input nor the start value of a state, or not finite.
+    Switches are off, quaternions of length one. Raises KeyError for an unknown name and `RefusalError` for what is
+    neither an input nor the start value of a state, a switch, or no finite number.
     """
 
     def __init__(self, table: Ports, at: Values) -> None:
@@ -24,15 +26,18 @@ class ReferencePoint:
         self.n_x, self.n_u = len(self.s), len(self.u)
         for name, value in at.items():
             variable, part = table.find(name)
-            given = np.atleast_1d(np.asarray(value, dtype=float))
-            if given.shape != (part.stop - part.start,) or not np.isfinite(given).all():
-                raise ValueError(f"at {name!r}: {part.stop - part.start} finite numbers are needed, got {value!r}")
+            if variable.port == "switches":
+                raise RefusalError(f"at {name!r}: switches are off about the point of linear equations",
+                                   "leave it out and set it on the plant")  # fmt: skip
+            if variable.causality == "parameter":
+                raise RefusalError(f"at {name!r}: a parameter, which the matrices follow as the plant has it",
+                                   "leave it out and set it on the plant or in the model file")  # fmt: skip
+            given = numbers_of(name, value, variable, part)
             if variable.causality == "input":
                 vector, begin = self.u, variable.offset
-            elif variable.start_at is not None:
-                vector, begin = self.s, variable.start_at
             else:
-                raise ValueError(f"at {name!r}: neither an input nor a start value of a state")
+                assert variable.start_at is not None
+                vector, begin = self.s, variable.start_at
             vector[begin + part.start : begin + part.stop] = given
         for place in table.quaternions:
             norm = np.linalg.norm(self.s[place : place + 4])

@@ -7,17 +7,30 @@ its acceleration counts, the sum of external forces over the mass and gravity.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.constants import layout
-from mbdy.engine.error_coordinates import cross_matrix, held, quaternion_tangent, rotation
+from mbdy.engine.error_coordinates import cross_matrix, error_coordinates, held, quaternion_tangent, rotation
 from mbdy.engine.model import Model
 from mbdy.engine.operating_point import OperatingPoint
 from mbdy.engine.slopes import Slopes
 from mbdy.engine.topology import tree
 
 Array = NDArray[np.float64]
+
+CHANGING = 1e-4
+"""[rad/s3, m/s3, N.m/s of wheels] Accelerations that change faster along a motion are those of no steady one; of
+matrices the part of their largest entry that changes in a second."""
+DIFFERENCE = 1e-4
+"""Change of the fastest state over which the change of a matrix is taken, at most as many seconds."""
+TOLD = 3
+"""How many of the accelerations a message names."""
+UNITS = {"rad/s": ("rad/s2", "rad/s3"), "m/s": ("m/s2", "m/s3"), "N.m.s": ("N.m", "N.m/s")}
+"""Of the first and second rate of a speed or a momentum."""
 
 
 class Steady:
@@ -43,6 +56,8 @@ class Steady:
         self._places += [i for own in at.wheels for i in range(own.start, own.stop)]
         names = point.ports.state_names
         self.names = (*(names[i] for i in self._places), *falling)
+        scalars = point.ports.by_scalar
+        self._units = [scalars[name][0].units[scalars[name][1]] for name in self.names]
 
     def values(self, point: OperatingPoint) -> Array:
         """The accelerations at ``point``."""
@@ -57,6 +72,20 @@ class Steady:
             y, dy = self._slopes.outputs(point), self._slopes.of_outputs(point, along_x, along_u)
             rows += [self._fall_changes(point, y, dy, along_u, j)[free] for j, free in self._falls]
         return np.concatenate(rows)
+
+    def drift(self, point: OperatingPoint) -> Array:
+        """What the accelerations change by in a second along the motion; zero in a steady one."""
+        along = self._slopes.rates(point)
+        along[self._places] = 0.0  # they vanish but for rounding, which stiff springs would magnify
+        return self.changes(point, along[:, None], np.zeros((len(point.u), 1))).ravel()
+
+    def told(self, rates: Array, *, order: int = 1) -> str:
+        """The largest of `values`, or with ``order`` 2 of `drift`, by names and with units."""
+        largest = [i for i in np.argsort(-np.abs(rates))[:TOLD] if rates[i]]
+        what = "" if order == 1 else "the acceleration of "
+        return ", ".join(
+            f"{what}{self.names[i]} changes by {rates[i]:.3g} {UNITS[self._units[i]][order - 1]}" for i in largest
+        )
 
     def _fall(self, point: OperatingPoint, y: Array, root: int) -> Array:
         forces = [turned @ point.u[places] for _, turned, places in self._forces(point, y, root)]
@@ -84,3 +113,25 @@ class Steady:
     def _carried(self, root: int) -> list[int]:
         above = tree(self._model)
         return [j for j in range(len(self._model.bodies)) if above.path(j)[-1] == root]
+
+
+def matrix_change(model: Model, slopes: Slopes, point: OperatingPoint, accelerated: Sequence[str]) -> float:
+    """The part of its largest entry that the matrix A of a linearization changes by in a second along the motion.
+
+    By a central difference, which is enough to tell whether it changes. ``accelerated`` as for `held`.
+    """
+    rates = slopes.rates(point)
+    step = DIFFERENCE / max(1.0, float(np.abs(rates).max(initial=0.0)))
+
+    def matrix(after: float) -> Array:
+        x = point.x + after * rates
+        for at in point.ports.quaternions:
+            x[at : at + 4] /= np.linalg.norm(x[at : at + 4])
+        moved = replace(point, x=x)
+        errors = error_coordinates(model, moved, slopes.rates(moved), accelerated=accelerated)
+        along_u = np.zeros((len(point.u), len(errors.names)))
+        return errors.L @ (slopes.of_rates(moved, errors.R, along_u) - errors.R_rate)
+
+    before, behind = matrix(-step), matrix(step)
+    largest = float(np.abs(behind).max(initial=0.0))
+    return float(np.abs(behind - before).max()) / (2.0 * step * largest) if largest else 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from os import PathLike
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,13 @@ from mbdy.engine.constants import layout
 from mbdy.engine.dynamics import Dynamics, equations_of
 from mbdy.engine.error_coordinates import held, quaternion_tangent
 from mbdy.engine.faults import RefusalError
+from mbdy.engine.files import load as load_model
 from mbdy.engine.matching import matches, places
 from mbdy.engine.model import Model
 from mbdy.engine.operating_point import At, OperatingPoint, operating_point
 from mbdy.engine.rules import keep_rules
 from mbdy.engine.slopes import Slopes
-from mbdy.engine.steady import Steady
+from mbdy.engine.steady import CHANGING, Steady
 
 Array = NDArray[np.float64]
 
@@ -28,16 +30,14 @@ SHORTEST = 2.0**-20
 """Part of a Newton step below which it is no step any more."""
 WEAK = 1e-10
 """Singular values below this part of the largest are directions in which nothing changes."""
-TOLD = 3
-"""How many of the accelerations that are left an error names."""
 
 
 class TrimError(ArithmeticError):
-    """No steady motion was found; the message names the largest accelerations that are left."""
+    """No steady motion was found; the message names the largest accelerations that are left, or how they change."""
 
 
 def trim(
-    model: Model,
+    model: Model | str | PathLike[str],
     *,
     at: At = None,
     free: Iterable[str] | None = None,
@@ -47,15 +47,18 @@ def trim(
 ) -> OperatingPoint:
     """The steady motion nearest to ``at`` in which no generalized speed changes.
 
+    ``model``     a model or the path of its file.
     ``at``        where to begin: see `mbdy.engine.operating_point.operating_point`.
     ``free``      names or patterns of states and inputs that may change (``"panel.joint.angle"``, ``"bus.omega[2]"``,
                   ``"bus.torque"``); by default the positions of all joints. Locked and prescribed ones stay.
     ``hold``      names or patterns that stay though ``free`` has them.
     ``tolerance`` [rad/s2, m/s2] largest acceleration that is left.
 
+    Rates stay as ``at`` has them unless ``free`` names them: at rest or in a steady spin those of joints are zero.
     Newton's method with exact derivatives; of many solutions the one with the smallest change in each step. Raises
     `TrimError` where none is found, `RefusalError` for a bad ``at`` or ``tolerance``, KeyError for an unknown name.
     """
+    model = model if isinstance(model, Model) else load_model(model)
     keep_rules(model)
     if not tolerance > 0.0:
         raise RefusalError(f"tolerance: must be positive, got {tolerance}")
@@ -69,7 +72,7 @@ def trim(
         if not np.isfinite(left).all():
             raise TrimError("the accelerations are not finite; a joint may move no inertia there: begin elsewhere")
         if np.abs(left).max(initial=0.0) <= tolerance:
-            return point
+            return _lasting(steady, point)
         slope = steady.changes(point, *unknowns.directions(point))
         change = np.asarray(-np.linalg.lstsq(slope, left, rcond=WEAK)[0], dtype=np.float64)
         found = _step(steady, unknowns, point, change, left)
@@ -77,6 +80,17 @@ def trim(
             break
         point, left = found
     raise TrimError(_told(steady, unknowns, left))
+
+
+def _lasting(steady: Steady, point: OperatingPoint) -> OperatingPoint:
+    """``point``, where the accelerations stay as they are, which those of a swing through its lowest place do not."""
+    drift = steady.drift(point)
+    if np.abs(drift).max(initial=0.0) > CHANGING:
+        raise TrimError(
+            f"no steady motion found: accelerations vanish at this instant only, along the motion "
+            f"{steady.told(drift, order=2)}; rates stay as they are given: set those of joints to zero"
+        )
+    return point
 
 
 def _step(
@@ -159,7 +173,5 @@ def _fixed(model: Model, point: OperatingPoint) -> set[int]:
 
 
 def _told(steady: Steady, unknowns: _Unknowns, left: Array) -> str:
-    order = np.argsort(-np.abs(left))[:TOLD]
-    largest = ", ".join(f"{steady.names[i]} changes by {left[i]:.3g} /s" for i in order if left[i])
     free = ", ".join(unknowns.names) or "nothing"
-    return f"no steady motion found: {largest}; free were {free}: free other states or inputs, or begin elsewhere"
+    return f"no steady motion found: {steady.told(left)}; free were {free}: free other states or inputs, or begin elsewhere"

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from mbdy.blocks.cssl.block import CLOSE, NEVER, Array, Block, Signal, finite, forward, number
+from mbdy.blocks.cssl.block import CLOSE, NEVER, Array, Block, Signal, finite, forward, number, remembered
 from mbdy.blocks.cssl.derived_rate import DerivedRate
 from mbdy.blocks.errors import VariableError
 
@@ -74,7 +74,7 @@ class SwitchingAmplifier(Block):
         return np.array([self._time, self._until, self._level, self._fed_back])
 
     def restore(self, memory: Array) -> None:
-        self._time, self._until, self._level, self._fed_back = memory.tolist()
+        self._time, self._until, self._level, self._fed_back = remembered(self, memory, 4)
 
     @property
     def level(self) -> float:

@@ -67,7 +67,8 @@ class Block(ABC):
 
     @abstractmethod
     def restore(self, memory: Array) -> None:
-        """Back to a saved memory: the same steps give the same outputs again."""
+        """Back to a saved memory: the same steps give the same outputs again. Blocks here raise `VariableError` for a
+        memory of another length, which is another block's."""
 
     @property
     def level(self) -> float:
@@ -121,6 +122,7 @@ class Static(Block):
 
     def restore(self, memory: Array) -> None:
         """Nothing is kept."""
+        remembered(self, memory, 0)
 
 
 def number(block: object, name: str, value: object, *, least: float = -math.inf, above: float = -math.inf) -> float:
@@ -149,7 +151,20 @@ def forward(block: Block, before: float, t: float) -> float:
 
 
 def finite(block: Block, name: str, value: float) -> float:
-    """An input; `VariableError` where it is not finite, which a memory would keep for ever."""
-    if not math.isfinite(value):
-        raise VariableError(f"{type(block).__name__}: input {name!r} must be finite, got {value}")
-    return value
+    """An input; `VariableError` where it is no number or not finite, which a memory would keep for ever."""
+    try:
+        if math.isfinite(value):
+            return value
+    except TypeError:
+        raise VariableError(f"{type(block).__name__}: input {name!r} must be one number, got {value!r}") from None
+    raise VariableError(f"{type(block).__name__}: input {name!r} must be finite, got {value}")
+
+
+def remembered(block: Block, memory: Array, count: int) -> list[float]:
+    """The numbers of a saved memory; `VariableError` where they are not ``count``."""
+    if np.shape(memory) != (count,):
+        raise VariableError(
+            f"{type(block).__name__}: a memory must be a vector of {count} numbers, got one of shape "
+            f"{np.shape(memory)}; restore what save() of this block gave"
+        )
+    return memory.tolist()

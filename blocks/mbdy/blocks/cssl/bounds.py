@@ -9,12 +9,12 @@ from mbdy.blocks.errors import VariableError
 
 
 class Limiter(Static):
-    """The input kept between ``low`` and ``high``. Raises `VariableError` for a high below the low."""
+    """The input kept between ``low`` and ``high``, None for no limit; `VariableError` for a high below the low."""
 
     ins = (Signal("signal"),)
 
-    def __init__(self, low: float, high: float) -> None:
-        self.low, self.high = number(self, "low", low), number(self, "high", high, least=low)
+    def __init__(self, low: float | None, high: float | None) -> None:
+        self.low, self.high = limits(self, low, high)
 
     def value(self, t: float, signal: float) -> float:
         """The limited ``signal``; the time does nothing."""
@@ -22,15 +22,15 @@ class Limiter(Static):
 
 
 class DeadSpace(Static):
-    """0 between ``low`` and ``high``, outside how far the input is beyond the nearer of them.
+    """0 between ``low`` and ``high``, outside how far the input is beyond the nearer of them. None for no limit.
 
     Raises `VariableError` for a high below the low.
     """
 
     ins = (Signal("signal"),)
 
-    def __init__(self, low: float, high: float) -> None:
-        self.low, self.high = number(self, "low", low), number(self, "high", high, least=low)
+    def __init__(self, low: float | None, high: float | None) -> None:
+        self.low, self.high = limits(self, low, high)
 
     def value(self, t: float, signal: float) -> float:
         """What of ``signal`` is outside; the time does nothing."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.blocks.cssl.block import Array, Signal
+from mbdy.blocks.cssl.sensors import ATTITUDE
 from mbdy.blocks.errors import VariableError
 from mbdy.blocks.plant import Plant
 from mbdy.blocks.run import selected
@@ -71,10 +72,17 @@ def scalar_names(signals: Sequence[Signal]) -> list[str]:
 
 
 def split(signals: Sequence[Signal], values: Array) -> list[float | Array]:
-    """A vector of all elements as one argument a port."""
+    """A vector of all elements as one argument a port.
+
+    Other tools begin with zeros before they have passed the outputs on; where an attitude is wanted, that is none yet,
+    and no rotation stands for it.
+    """
     parts: list[float | Array] = []
     at = 0
     for signal in signals:
-        parts.append(float(values[at]) if signal.size == 1 else np.array(values[at : at + signal.size]))
+        part = np.array(values[at : at + signal.size], dtype=float)
+        if signal == ATTITUDE and not part.any():
+            part[0] = 1.0
+        parts.append(float(part[0]) if signal.size == 1 else part)
         at += signal.size
     return parts

@@ -14,7 +14,7 @@ def crossing(function: Callable[[float], float], begin: float, end: float, toler
     It must be above zero at the end and is taken not to be at the begin, where it may be minus infinity.
     False position in the Illinois variant (Dowell and Jarratt, BIT 11, 1971), with a bisection where that stalls.
     """
-    low, high = function(begin), function(end)
+    low, high = float(function(begin)), float(function(end))
     if low > 0.0:
         return begin
     for count in range(MOST):
@@ -23,7 +23,7 @@ def crossing(function: Callable[[float], float], begin: float, end: float, toler
         share = high / (high - low) if math.isfinite(low) and high > low else 0.5
         place = end - (0.5 if count % 3 == 2 else min(max(share, 0.0), 1.0)) * (end - begin)
         place = min(max(place, begin + 0.5 * tolerance), end - 0.5 * tolerance)
-        value = function(place)
+        value = float(function(place))
         if value > 0.0:
             end, high = place, value
             low *= 0.5

@@ -8,6 +8,7 @@ from collections import deque
 import numpy as np
 
 from mbdy.blocks.cssl.block import CLOSE, NEVER, Array, Block, Signal, finite, forward, number
+from mbdy.blocks.errors import VariableError
 
 
 class Delay(Block):
@@ -34,7 +35,7 @@ class Delay(Block):
         """The input at ``t`` - ``time``; takes up ``signal``, that of ``t`` [s]."""
         finite(self, "signal", signal)
         past = self._past
-        if past and forward(self, past[-1][0], t) == 0.0:
+        if forward(self, past[-1][0] if past else -math.inf, t) == 0.0:
             past.pop()
         past.append((t, signal))
         then = t - self.time + CLOSE * self.time
@@ -64,7 +65,13 @@ class Delay(Block):
         return np.array([len(self._past), *(number for pair in self._past for number in pair)], dtype=float)
 
     def restore(self, memory: Array) -> None:
-        pairs = memory[1 : 1 + 2 * int(memory[0])].reshape(-1, 2).tolist()
+        count = memory[0] if np.ndim(memory) == 1 and len(memory) else -1.0
+        if not (count >= 0.0 and float(count).is_integer() and len(memory) >= 1 + 2 * count):
+            raise VariableError(
+                f"Delay: a memory must be a vector of a count and two numbers for each, got {memory}; restore what "
+                "save() of this block gave"
+            )
+        pairs = memory[1 : 1 + 2 * int(count)].reshape(-1, 2).tolist()
         self._past = deque((time, value) for time, value in pairs)
 
     def largest_memory(self, period: float) -> int:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from mbdy.blocks.cssl.block import Array, Block, Signal, finite, forward, number
+from mbdy.blocks.cssl.block import Array, Block, Signal, finite, forward, number, remembered
 
 
 class HysteresisLoop(Block):
@@ -27,8 +27,8 @@ class HysteresisLoop(Block):
     def step(self, t: float, signal: float) -> float:
         """The output at ``t`` [s], when the input has gone on to ``signal``."""
         forward(self, self._time, t)
-        self._time, half = t, 0.5 * self.width
         finite(self, "signal", signal)
+        self._time, half = t, 0.5 * self.width
         self._value = min(max(self._value, signal - half), signal + half)
         return self._value
 
@@ -39,4 +39,4 @@ class HysteresisLoop(Block):
         return np.array([self._time, self._value])
 
     def restore(self, memory: Array) -> None:
-        self._time, self._value = memory.tolist()
+        self._time, self._value = remembered(self, memory, 2)

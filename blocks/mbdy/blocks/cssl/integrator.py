@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from mbdy.blocks.cssl.block import Array, Block, Signal, finite, forward, number
+from mbdy.blocks.cssl.block import Array, Block, Signal, finite, forward, number, remembered
 from mbdy.blocks.cssl.bounds import limits
 from mbdy.blocks.errors import VariableError
 
@@ -38,6 +38,7 @@ class Integrator(Block):
     def step(self, t: float, rate: float) -> float:
         """The integral to ``t`` [s], where the input is ``rate``."""
         since = forward(self, self._time, t)
+        finite(self, "rate", rate)
         if math.isfinite(since):
             before, after = self._rate, self._rate if self.held else rate
             turn = before / (before - after) if before * after < 0.0 else 1.0
@@ -45,7 +46,7 @@ class Integrator(Block):
             self._value = self._limited(self._value + 0.5 * (before + middle) * turn * since)
             if turn < 1.0:  # the rest has the other sign, so that each part goes one way and limits act at its end
                 self._value = self._limited(self._value + 0.5 * after * (1.0 - turn) * since)
-        self._time, self._rate = t, finite(self, "rate", rate)
+        self._time, self._rate = t, rate
         return self._value
 
     def derivative(self, value: float, rate: float) -> float:
@@ -59,7 +60,7 @@ class Integrator(Block):
         return np.array([self._time, self._rate, self._value])
 
     def restore(self, memory: Array) -> None:
-        self._time, self._rate, self._value = memory.tolist()
+        self._time, self._rate, self._value = remembered(self, memory, 3)
 
     def _limited(self, value: float) -> float:
         return min(max(value, self.low), self.high)

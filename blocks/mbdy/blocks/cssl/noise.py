@@ -12,6 +12,8 @@ from mbdy.blocks.errors import VariableError
 
 DRAWN = 256
 """Periods drawn at once."""
+SEEDS = 2**128
+"""How many keys the generator has."""
 
 
 class Noise(Static):
@@ -29,10 +31,12 @@ class Noise(Static):
         self.period = number(self, "period", period, above=0.0)
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
             raise VariableError(f"{type(self).__name__}: seed must be a whole number >= 0, got {seed!r}")
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        if seed >= SEEDS:
+            raise VariableError(f"{type(self).__name__}: seed must be below 2**128, got {seed}")
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
             raise VariableError(f"{type(self).__name__}: size must be a whole number >= 1, got {size!r}")
-        self.seed, self.size = int(seed), size
-        self.outs = (Signal("out", size=size),)
+        self.seed, self.size = int(seed), int(size)
+        self.outs = (Signal("out", size=self.size),)
         self._begin = -1
         self._numbers: Array = np.empty(0)
 

@@ -78,7 +78,7 @@ def of_block(block: Block, period: float | None, name: str | None) -> System:
     if isinstance(block, Integrator):
         return System(
             lambda t, x, u, parameters: np.array([block.derivative(x[0], u[0])]),
-            lambda t, x, u, parameters: np.array(x),
+            lambda t, x, u, parameters: np.clip(x, block.low, block.high),  # a solver's step ends beyond a limit
             start=np.array([block.initial]), states=["integral"], **described,
         )  # fmt: skip
     if not isinstance(block, Static):

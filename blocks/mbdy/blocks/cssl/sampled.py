@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mbdy.blocks.cssl.block import CLOSE, NEVER, Array, Block, forward, number
+from mbdy.blocks.cssl.block import CLOSE, NEVER, Array, Block, forward, number, remembered
 
 
 class Sampled(Block):
@@ -28,11 +28,11 @@ class Sampled(Block):
     def step(self, t: float, *inputs: Any) -> Any:
         """The output of the last sample, that of ``t`` [s] if it is one."""
         forward(self, self._time, t)
-        self._time = t
         place = math.floor(t / self.period + CLOSE)
         if place > self._place:
             self._output[:] = np.ravel(self.block.step(t, *inputs))
             self._place = place
+        self._time = t
         return float(self._output[0]) if len(self._output) == 1 else self._output.copy()
 
     def reset(self) -> None:
@@ -45,8 +45,8 @@ class Sampled(Block):
 
     def restore(self, memory: Array) -> None:
         end = 2 + len(self._output)
-        self._time, self._place = memory[:2].tolist()
-        self._output[:] = memory[2:end]
+        self._time, self._place, *output = remembered(self, memory[:end], end)
+        self._output[:] = output
         self.block.restore(memory[end:])
 
     @property

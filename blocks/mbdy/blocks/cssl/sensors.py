@@ -16,13 +16,29 @@ LETTERS = "xyz"
 
 
 class _AttitudeSensor(Static):
-    """``attitude`` is a unit quaternion w x y z, body to inertial axes, as the output ``BODY.attitude``."""
+    """``attitude`` is a unit quaternion w x y z, body to inertial axes, as the output ``BODY.attitude``.
+
+    `VariableError` for one that is not of four finite numbers or is zero.
+    """
 
     ins = (ATTITUDE,)
     outs = (Signal("angle", "rad", 3),)
 
     def __init__(self, errors: SensorErrors | None = None) -> None:
         self.errors = errors
+
+    def _quaternion(self, attitude: Sequence[float]) -> tuple[float, ...]:
+        """``attitude`` as four numbers; `VariableError` where it is none."""
+        try:
+            numbers = tuple(map(float, attitude))
+        except (TypeError, ValueError):
+            numbers = ()
+        if len(numbers) != 4 or not all(map(math.isfinite, numbers)) or not any(numbers):
+            raise VariableError(
+                f"{type(self).__name__}: attitude must be a quaternion, four finite numbers w x y z that are not all "
+                f"zero, got {attitude!r}; no rotation is [1, 0, 0, 0]"
+            )
+        return numbers
 
     def _seen(self, t: float, angles: tuple[float, float, float]) -> Array:
         """Angles (3) [rad] with the sensor's errors."""
@@ -37,9 +53,10 @@ class QuaternionSensor(_AttitudeSensor):
 
     def value(self, t: float, attitude: Sequence[float]) -> Array:
         """The measured quaternion (4), w x y z, for the true ``attitude`` (4)."""
+        true = self._quaternion(attitude)
         if self.errors is None:
-            return np.array(attitude, dtype=float)
-        return self.errors.rounded(_product(attitude, _turn(self.errors.shift(t))))
+            return np.array(true)
+        return self.errors.rounded(_product(true, _turn(self.errors.shift(t))))
 
 
 class EulerAngleSensor(_AttitudeSensor):
@@ -70,7 +87,8 @@ class EulerAngleSensor(_AttitudeSensor):
     def value(self, t: float, attitude: Sequence[float]) -> Array:
         """The measured angles (3) [rad], in the order of the sequence, for the true ``attitude`` (4)."""
         i, j, k = self._axes
-        a, b, c, d = attitude[0], attitude[i], attitude[j], self._sign * attitude[k]
+        true = self._quaternion(attitude)
+        a, b, c, d = true[0], true[i], true[j], self._sign * true[k]
         if not self._symmetric:
             a, b, c, d = a - c, b + d, c + a, d - b
         middle = 2.0 * math.atan2(math.hypot(c, d), math.hypot(a, b))
@@ -90,7 +108,7 @@ class CelestialSensors(_AttitudeSensor):
 
     def value(self, t: float, attitude: Sequence[float]) -> Array:
         """The measured angles (3) [rad] for the true ``attitude`` (4)."""
-        w, x, y, z = map(float, attitude)
+        w, x, y, z = self._quaternion(attitude)
         n1, n2, n3 = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z
         l1, l2 = w * w + x * x - y * y - z * z, 2.0 * (x * y - w * z)
         return self._seen(t, (math.atan2(n2, n3), math.atan2(-n1, n3), math.atan2(-l2, l1)))

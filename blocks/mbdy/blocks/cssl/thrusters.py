@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mbdy.blocks.cssl.block import Array, Block, Signal, finite, forward, number
+from mbdy.blocks.cssl.block import Array, Block, Signal, finite, forward, number, remembered
 from mbdy.blocks.errors import VariableError
 
 
@@ -51,5 +51,5 @@ class ThrusterPair(Block):
         return np.array([self._time, self._level, self.impulse, self.firings])
 
     def restore(self, memory: Array) -> None:
-        self._time, self._level, self.impulse, firings = memory.tolist()
+        self._time, self._level, self.impulse, firings = remembered(self, memory, 4)
         self.firings = int(firings)

@@ -46,6 +46,16 @@ def wrong_shape(name: str, got: tuple[int, ...], shape: tuple[int, ...]) -> Argu
     return ArgumentError(f"{name}: must be {wanted}, got {found}")
 
 
+def result(name: str, given: object, shape: tuple[int, ...]) -> None:
+    """Refuse what a result cannot be written to as it is."""
+    wanted = f"{name}: must be a writable NumPy array {dimensions(shape)} of float64"
+    if not isinstance(given, np.ndarray):
+        raise ArgumentError(f"{wanted}, got {given!r}; leave it out for a new array")
+    if given.shape != shape or given.dtype != np.float64 or not given.flags.writeable:
+        writable = "" if given.flags.writeable else ", read-only"
+        raise ArgumentError(f"{wanted}, got one {dimensions(given.shape)} of {given.dtype}{writable}")
+
+
 def dimensions(shape: tuple[int, ...]) -> str:
     """A shape as Fortran declares it."""
     return f"({','.join(map(str, shape))})" if shape else ""

@@ -13,6 +13,8 @@ from mbdy.engine.frames import from_sequence, product
 
 SEQUENCE = "xyz"
 ANGLES_OF = EulerAngleSensor(SEQUENCE)
+ROTATION = 1e-6
+"""How far direction cosines may be from a rotation, in any element of D D'."""
 
 
 class HCK:
@@ -52,31 +54,49 @@ class HCK:
     @staticmethod
     def MATRIX(P: ArrayLike) -> Array:
         """The direction cosines (3, 3) by which inertial components become body components; ``P`` of any norm."""
-        values = finite("P", shaped("P", P, (4,)))
-        if not values.any():
-            raise ArgumentError("P: must not be zero; no rotation is (1, 0, 0, 0), the scalar first")
-        return rotation(values).T
+        return rotation(_parameters(P)).T
 
     @staticmethod
-    def ITOB(V: ArrayLike, D: Array) -> Array:
-        """Body components of a vector with inertial components ``V`` (3); ``D`` as `MATRIX` gives it."""
-        return D @ shaped("V", V, (3,))
+    def ITOB(V: ArrayLike, D: ArrayLike) -> Array:
+        """Body components of a vector with inertial components ``V`` (3); ``D`` (3, 3) as `MATRIX` gives it."""
+        return _cosines(D) @ _vector("V", V)
 
     @staticmethod
-    def BTOI(V: ArrayLike, D: Array) -> Array:
-        """Inertial components of a vector with body components ``V`` (3)."""
-        return D.T @ shaped("V", V, (3,))
+    def BTOI(V: ArrayLike, D: ArrayLike) -> Array:
+        """Inertial components of a vector with body components ``V`` (3); ``D`` (3, 3) as `MATRIX` gives it."""
+        return _cosines(D).T @ _vector("V", V)
 
     @staticmethod
     def PDOT(P: ArrayLike, WO: ArrayLike) -> Array:
         """Rates (4) [1/s] of the Euler parameters at the angular velocity ``WO`` (3) [rad/s], body axes: what the
         report's programs call by HCK itself."""
-        w, x, y, z = shaped("P", P, (4,)).tolist()
-        a, b, c = shaped("WO", WO, (3,)).tolist()
+        w, x, y, z = finite("P", shaped("P", P, (4,))).tolist()
+        a, b, c = _vector("WO", WO).tolist()
         return 0.5 * np.array(product((w, x, y, z), (0.0, a, b, c)))
 
     @staticmethod
     def ANGLES(P: ArrayLike) -> Array:
         """Euler angles PHI, THETA, PSI (3) [rad] of Euler parameters, THETA within a right angle. At a right angle of
         THETA the other two turn about one axis, and only what they do together is right."""
-        return ANGLES_OF.value(0.0, shaped("P", P, (4,)).tolist())
+        return ANGLES_OF.value(0.0, _parameters(P).tolist())
+
+
+def _vector(name: str, given: ArrayLike) -> Array:
+    """Three finite components."""
+    return finite(name, shaped(name, given, (3,)))
+
+
+def _parameters(given: ArrayLike) -> Array:
+    """Euler parameters (4) that stand for a rotation, of any norm."""
+    values = finite("P", shaped("P", given, (4,)))
+    if not values.any():
+        raise ArgumentError("P: must not be zero; no rotation is (1, 0, 0, 0), the scalar first")
+    return values
+
+
+def _cosines(given: ArrayLike) -> Array:
+    """Direction cosines (3, 3) of a rotation."""
+    D = finite("D", shaped("D", given, (3, 3)))
+    if np.abs(D @ D.T - np.eye(3)).max() > ROTATION or np.linalg.det(D) < 0.0:
+        raise ArgumentError(f"D: must be the direction cosines of a rotation, got {D.tolist()}; take HCK.MATRIX(P)")
+    return D

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbdy.blocks.errors import StateError
-from mbdy.blocks.jpl.arguments import ArgumentError, Array, finite, shaped, wrong_shape
+from mbdy.blocks.jpl.arguments import ArgumentError, Array, finite, result, shaped, wrong_shape
 from mbdy.blocks.jpl.vehicle import vehicle
 from mbdy.engine import Compiled, Model, Ports, compiled
 from mbdy.engine.core.binding import OK
@@ -109,17 +109,20 @@ class MBDY:
         ``GM``, ``GMD``  (n) hinge angles [rad] and hinge rates [rad/s].
         ``GMDD``  (n) [rad/s2] prescribed accelerations; not used where PI = 0. WDOT returns those that are used.
         ``WO``  (3) [rad/s] angular velocity of body 0, its own axes.
-        ``WDOT``  where to put the result (n + 3); a new array where None.
+        ``WDOT``  where to put the result, an array (n + 3) of float64; a new one where None.
 
         Raises `ArgumentError` for an argument of another shape or not finite, `StateError` where the equations have no
         finite solution.
         """
         given = (TH, TB, TA, FB, FA, GM, GMD, GMDD, WO)
+        if WDOT is not None:
+            result("WDOT", WDOT, self._rates.shape)
         try:
             for i, view in self._looked_at:
-                if np.shape(given[i]) != view.shape:
+                if np.shape(given[i]) != view.shape and (view.size or np.size(given[i])):
                     raise wrong_shape(ARGUMENTS[i], np.shape(given[i]), view.shape)
-                view[...] = given[i]
+                if view.size:
+                    view[...] = given[i]
         except (TypeError, ValueError) as fault:
             raise self._fault(given) or fault from None
         if self._prescribed.size:

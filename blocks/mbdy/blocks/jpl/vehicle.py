@@ -99,7 +99,8 @@ def _argument(path: str) -> str:
         return path
     k = int(found["k"])
     own = f"MA({k}," if k else "MB("
-    return {"inertia": f"{own}1..6)", "mass": f"{own}7)", "joint": f"G({k},1..3)"}[found["what"]] + f" of body {k}"
+    axis = f"G({k},1..3)" if k else "MB(1..6)"  # body 0 turns about every axis
+    return {"inertia": f"{own}1..6)", "mass": f"{own}7)", "joint": axis}[found["what"]] + f" of body {k}"
 
 
 def _told(fault) -> str:
