@@ -91,11 +91,11 @@ def test_a_decay_has_no_damping_ratio(mbdy, beam):
 
 def test_what_has_no_modes_says_so(mbdy, tmp_path):
     rock = tmp_path / "rock.toml"
-    rock.write_text('mbdy = 1\n[body.rock]\nmass = 1\njoint = { to = "inertial", kind = "fixed" }\n', encoding="utf-8")
+    text = 'mbdy = 1\n[body.rock]\nmass = 1\ninertia = [1, 1, 1]\njoint = { to = "inertial", kind = "fixed" }\n'
+    rock.write_text(text, encoding="utf-8")
     assert "no modes\n" in mbdy("linearize", rock, "--modes").out
     free = tmp_path / "free.toml"
-    free.write_text('mbdy = 1\n[body.rock]\nmass = 1\ninertia = [1, 1, 1]\njoint = { to = "inertial", kind = "free" }\n',
-                    encoding="utf-8")  # fmt: skip
+    free.write_text(text.replace("fixed", "free"), encoding="utf-8")
     assert "no modes but rigid-body motion" in mbdy("linearize", free, "--modes").out
 
 

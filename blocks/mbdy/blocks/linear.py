@@ -90,8 +90,8 @@ class PartlyLinearPlant(Plant):
             if abs(away) > SMALL and body not in self._told:
                 self._told.add(body)
                 warnings.warn(
-                    f"linear hinge of {body!r} is {away:.3g} rad from its reference {angle:.6g} rad at {self._time:.6g} "
-                    f"s: its equations are for less than {SMALL} rad; leave it out of joints, or take a Plant",
+                    f"linear hinge of {body!r} is {away:.3g} rad from its reference {angle:.6g} rad at "
+                    f"{self._time:.6g} s: its equations are for less than {SMALL} rad; leave it out of joints",
                     LargeAngleWarning,
                     stacklevel=3,
                 )

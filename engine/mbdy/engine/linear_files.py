@@ -7,6 +7,7 @@ there is a second-order form ``M, Damping, G, K, Forcing`` with ``coordinates`` 
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 import zlib
@@ -25,6 +26,8 @@ VECTORS = ("residual", "input_values", "output_values")
 NAMES = ("states", "inputs", "outputs", "state_units", "input_units", "output_units", "notes")
 SECOND_ORDER = {"M": "M", "Damping": "D", "G": "G", "K": "K", "Forcing": "B"}
 """Matrices of the second-order form by their names in files, where D and B are those of the first-order form."""
+FAULTS = (KeyError, TypeError, ValueError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error)
+"""What readers raise for files that are cut or hold something else."""
 
 
 def save(linear: Linearization, path: str | PathLike[str]) -> None:
@@ -47,10 +50,10 @@ def save(linear: Linearization, path: str | PathLike[str]) -> None:
 def load(path: str | PathLike[str]) -> Linearization:
     """See `Linearization.load`."""
     read = {".json": _json, ".npz": _npz, ".mat": _mat}[_ending(path)]
+    contents = Path(path).read_bytes()
     try:
-        contents = read(Path(path))
-        return _linearization(contents)
-    except (KeyError, TypeError, ValueError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error) as fault:
+        return _linearization(read(contents))
+    except FAULTS as fault:
         raise ValueError(f"{path}: holds no linearization, or not all of it: {fault}") from None
 
 
@@ -93,20 +96,25 @@ def _shaped(contents: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _json(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text(encoding="utf-8"))
+def _json(contents: bytes) -> dict[str, Any]:
+    return json.loads(contents.decode("utf-8"))
 
 
-def _npz(path: Path) -> dict[str, Any]:
-    with np.load(path) as file:
+def _npz(contents: bytes) -> dict[str, Any]:
+    with np.load(io.BytesIO(contents)) as file:
         return {key: file[key].tolist() for key in file.files}
 
 
-def _mat(path: Path) -> dict[str, Any]:
+def _mat(contents: bytes) -> dict[str, Any]:
     from scipy.io import loadmat
+    from scipy.io.matlab import MatReadError
 
+    try:
+        read = loadmat(io.BytesIO(contents))
+    except MatReadError as fault:
+        raise ValueError(str(fault)) from None
     found: dict[str, Any] = {}
-    for key, value in loadmat(str(path), appendmat=False).items():
+    for key, value in read.items():
         if key.startswith("__"):
             continue
         if value.dtype == object:

@@ -52,7 +52,7 @@ def trim(
     ``free``      names or patterns of states and inputs that may change (``"panel.joint.angle"``, ``"bus.omega[2]"``,
                   ``"bus.torque"``); by default the positions of all joints. Locked and prescribed ones stay.
     ``hold``      names or patterns that stay though ``free`` has them.
-    ``tolerance`` [rad/s2, m/s2] largest acceleration that is left.
+    ``tolerance`` [rad/s2, m/s2] largest acceleration that is left; they must not change along the motion either.
 
     Rates stay as ``at`` has them unless ``free`` names them: at rest or in a steady spin those of joints are zero.
     Newton's method with exact derivatives; of many solutions the one with the smallest change in each step. Raises
@@ -72,7 +72,7 @@ def trim(
         if not np.isfinite(left).all():
             raise TrimError("the accelerations are not finite; a joint may move no inertia there: begin elsewhere")
         if np.abs(left).max(initial=0.0) <= tolerance:
-            return _lasting(steady, point)
+            return _lasting(steady, point, max(CHANGING, tolerance))
         slope = steady.changes(point, *unknowns.directions(point))
         change = np.asarray(-np.linalg.lstsq(slope, left, rcond=WEAK)[0], dtype=np.float64)
         found = _step(steady, unknowns, point, change, left)
@@ -82,10 +82,11 @@ def trim(
     raise TrimError(_told(steady, unknowns, left))
 
 
-def _lasting(steady: Steady, point: OperatingPoint) -> OperatingPoint:
-    """``point``, where the accelerations stay as they are, which those of a swing through its lowest place do not."""
+def _lasting(steady: Steady, point: OperatingPoint, most: float) -> OperatingPoint:
+    """``point``, if the accelerations change by no more than ``most`` in a second: a swing through its lowest place
+    has none at that instant, and is no steady motion."""
     drift = steady.drift(point)
-    if np.abs(drift).max(initial=0.0) > CHANGING:
+    if np.abs(drift).max(initial=0.0) > most:
         raise TrimError(
             f"no steady motion found: accelerations vanish at this instant only, along the motion "
             f"{steady.told(drift, order=2)}; rates stay as they are given: set those of joints to zero"
@@ -174,4 +175,5 @@ def _fixed(model: Model, point: OperatingPoint) -> set[int]:
 
 def _told(steady: Steady, unknowns: _Unknowns, left: Array) -> str:
     free = ", ".join(unknowns.names) or "nothing"
-    return f"no steady motion found: {steady.told(left)}; free were {free}: free other states or inputs, or begin elsewhere"
+    remedy = "free other states or inputs, or begin elsewhere"
+    return f"no steady motion found: {steady.told(left)}; free were {free}: {remedy}"

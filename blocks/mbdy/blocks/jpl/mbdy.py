@@ -71,7 +71,6 @@ class MBDY:
         slope = np.zeros_like(x)
         self._address = slope.ctypes.data
         self._rates = slope[len(x) - (OMEGA + n) :]
-        self._zeros = np.zeros_like(self._rates)
         self._prescribed = np.flatnonzero([body.joint.motion == ("prescribed",) for body in self.model.bodies[1:]])
         self._given = np.zeros(n)
         self._accelerations = u[ports.span("prescribed_accelerations")]
@@ -128,7 +127,7 @@ class MBDY:
         if self._prescribed.size:
             np.take(self._given, self._prescribed, out=self._accelerations, mode="clip")
         self._core.derivatives(None, None, self._address)
-        if not isfinite(np.dot(self._rates, self._zeros)):
+        if not all(map(isfinite, self._rates.tolist())):
             raise self._fault(given) or StateError(
                 f"{type(self).__name__}: the equations have no finite solution at GM = {np.array(GM)}; "
                 "a hinge may move no inertia there, or some argument is too large"
