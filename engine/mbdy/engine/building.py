@@ -35,8 +35,8 @@ LINK = () if os.name == "nt" else ("-lm",)
 LONG = 1_500_000
 """Characters of generated C (some 150 bodies) from which -O1 is asked for: as fast to within a tenth, while the time
 that -O2 takes grows faster than the code (500 bodies: one minute against four)."""
-PARTIALS = ("forward.c", "reverse.c")
-"""Generated files of partial derivatives, for -O1 too: as fast to within a tenth, in two thirds of the time."""
+FORWARD = "forward.c"
+"""The generated file of directional derivatives, for -O1 too: as fast to within a tenth, in two thirds of the time."""
 COMPILER_VARIABLE = "MBDY_CC"
 CACHE_VARIABLE = "MBDY_CACHE"
 NONE = "none"
@@ -153,7 +153,7 @@ def shared_library(
 ) -> Path:
     """The shared library of C ``files`` by name, kept under the hash of all that makes it, or built.
 
-    ``flags``     for compiling; -O2, or -O1 for a file that is `LONG` or of `PARTIALS`, goes before them.
+    ``flags``     for compiling; -O2, or -O1 for a file that is `LONG` and for `FORWARD`, goes before them.
     ``link``      for linking, after the objects.
     ``suffix``    of the library's name, with the dot; that of this machine where empty.
     ``progress``  called as objects are compiled, and before they are linked.
@@ -177,7 +177,7 @@ def shared_library(
 
 
 def _object(name: str, files: Mapping[str, str], cc: Compiler, flags: Sequence[str]) -> _Build:
-    level = "-O1" if len(files[name]) > LONG or name in PARTIALS else "-O2"
+    level = "-O1" if len(files[name]) > LONG or name == FORWARD else "-O2"
     return _Build(cc, (level, *flags, "-c", name), _read(name, files), ".o")
 
 
