@@ -145,7 +145,7 @@ def test_the_longest_name_will_do(tmp_path):
 
 
 def test_a_place_that_cannot_be_is_found_before_anything_is_compiled(tmp_path, monkeypatch):
-    monkeypatch.setattr("mbdy.fmu.export.compiled", lambda *_, **__: pytest.fail("compiled"))
+    monkeypatch.setattr("mbdy.fmu.export.compiled_equations", lambda *_, **__: pytest.fail("compiled"))
 
     def full(*_, **__):
         raise OSError(errno.EROFS, "Read-only file system")

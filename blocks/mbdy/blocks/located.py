@@ -14,7 +14,7 @@ from mbdy.blocks.cssl.block import Block
 from mbdy.blocks.cssl.crossing import crossing
 from mbdy.blocks.cssl.dense import DenseStep
 from mbdy.blocks.cssl.tabled import TabledInputs
-from mbdy.blocks.errors import StateError, StepError, VariableError
+from mbdy.blocks.errors import StateError
 from mbdy.blocks.grids import grid, marks, merged, positive, resolution, usual_period
 from mbdy.blocks.plant import Plant
 from mbdy.blocks.run import Run, selected
@@ -23,8 +23,8 @@ from mbdy.blocks.simulate import (
     ControllerError,
     Progress,
     Recorder,
-    SimulationError,
     command,
+    ended_by_faults,
     reported,
 )
 from mbdy.blocks.table import InputTable, input_table
@@ -127,21 +127,14 @@ def simulate_located(
     picked = np.array(selected(plant.output_names, outputs), dtype=np.intc)
     recorder = Recorder(plant, picked, len(record))
     march = _March(plant, controller, chosen, table, positive("tolerance", tolerance), close)
-    with reported(progress) as tell:
-        try:
-            march.begin()
-            recorder.add(0.0, plant.outputs().values)
-            for time, recorded in zip(times[1:].tolist(), marks(times, record, close)[1:], strict=True):
-                march.to(time, recorder)
-                if recorded:
-                    recorder.add(time, plant.outputs().values)
-                tell(time / until)
-        except (StateError, VariableError, StepError) as fault:
-            raise SimulationError(f"at {plant.time:.9g} s: {fault}", recorder.run(complete=False)) from fault
-        except ControllerError as fault:
-            raise SimulationError(f"at {plant.time:.9g} s {fault}", recorder.run(complete=False)) from fault.__cause__
-        except KeyboardInterrupt as fault:
-            raise SimulationError(f"interrupted at {plant.time:.9g} s", recorder.run(complete=False)) from fault
+    with reported(progress) as tell, ended_by_faults(plant, recorder):
+        march.begin()
+        recorder.add(0.0, plant.outputs().values)
+        for time, recorded in zip(times[1:].tolist(), marks(times, record, close)[1:], strict=True):
+            march.to(time, recorder)
+            if recorded:
+                recorder.add(time, plant.outputs().values)
+            tell(time / until)
     return LocatedRun(recorder.run(complete=True), tuple(march.switches), len(chosen))
 
 

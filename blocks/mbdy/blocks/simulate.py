@@ -99,18 +99,11 @@ def simulate(
     recorder = Recorder(plant, picked, len(record))
     if prescribed is not None:
         prescribed.begin(schedule.times, close)
-    with reported(progress) as tell:
-        try:
-            if controller is None and uniform(times, close) and plant.interpolation != "quadratic":
-                _run_rows(plant, schedule, recorder, tell)
-            else:
-                _run_steps(plant, schedule, controller, recorder, tell)
-        except (StateError, VariableError, StepError) as fault:
-            raise SimulationError(f"at {plant.time:.9g} s: {fault}", recorder.run(complete=False)) from fault
-        except ControllerError as fault:
-            raise SimulationError(f"at {plant.time:.9g} s {fault}", recorder.run(complete=False)) from fault.__cause__
-        except KeyboardInterrupt as fault:
-            raise SimulationError(f"interrupted at {plant.time:.9g} s", recorder.run(complete=False)) from fault
+    with reported(progress) as tell, ended_by_faults(plant, recorder):
+        if controller is None and uniform(times, close) and plant.interpolation != "quadratic":
+            _run_rows(plant, schedule, recorder, tell)
+        else:
+            _run_steps(plant, schedule, controller, recorder, tell)
     if prescribed is not None:
         prescribed.end()
     return recorder.run(complete=True)
@@ -281,6 +274,19 @@ def command(plant: Plant, controller: Controller, time: float, y: Outputs, taken
 
 def _columns(plant: Plant, table: InputTable) -> list[int]:
     return [plant.input_names.index(name) for name in table.names]
+
+
+@contextmanager
+def ended_by_faults(plant: Plant, recorder: Recorder) -> Iterator[None]:
+    """Faults on the way as a `SimulationError` that says when, and holds what was recorded until then."""
+    try:
+        yield
+    except (StateError, VariableError, StepError) as fault:
+        raise SimulationError(f"at {plant.time:.9g} s: {fault}", recorder.run(complete=False)) from fault
+    except ControllerError as fault:
+        raise SimulationError(f"at {plant.time:.9g} s {fault}", recorder.run(complete=False)) from fault.__cause__
+    except KeyboardInterrupt as fault:
+        raise SimulationError(f"interrupted at {plant.time:.9g} s", recorder.run(complete=False)) from fault
 
 
 @contextmanager

@@ -68,7 +68,11 @@ def compiled(
                 f"formulation {formulation!r} has the full dynamics only; leave formulation or dynamics out"
             )
         return Compiled(equations_of(model), None, chosen(formulation).derivatives(model))
-    made = equations_of(model, dynamics)
+    return compiled_equations(equations_of(model, dynamics), virtual=virtual)
+
+
+def compiled_equations(made: Equations, *, virtual: bool = False) -> Compiled:
+    """Equations in C, as `compiled` gives those of a model."""
     if virtual:
         return Compiled(made, None)
     cc = compiler()
@@ -77,7 +81,7 @@ def compiled(
             "no C compiler found (cc, gcc, clang or ziglang): the steps run in CasADi's virtual machine, slower but "
             "with the same results; `pip install mbdy[native]` brings a compiler",
             NoCompilerNote,
-            stacklevel=2,
+            stacklevel=3,
         )
         return Compiled(made, None)
     return Compiled(made, shared_library(sources(made), cc, FLAGS, LINK))

@@ -33,7 +33,7 @@ from mbdy.engine.joint_values import HARNESS
 from mbdy.engine.linear_columns import Column, Columns
 from mbdy.engine.model import Model
 from mbdy.engine.reference_point import ReferencePoint, Values
-from mbdy.engine.sensitivities import forward
+from mbdy.engine.sensitivities import forward_of
 from mbdy.engine.variables import switched
 
 LAW_STRENGTHS = ("stiffness", "damping", "cubic_stiffness", "friction", "stop_stiffness", "stop_damping")
@@ -128,8 +128,7 @@ class _Linear(Columns):
                 along_x[column.x, at] = 1.0
             else:
                 along_u[column.u, at] = 1.0
-        of_rates = forward(self.full)[2]
-        mapped = of_rates.map("mbdy_columns", "serial", len(columns), [0, 1, 2, 5], [])
+        mapped = self._change_of_rates.map("mbdy_columns", "serial", len(columns), [0, 1, 2, 5], [])
         G = mapped(x0, u0, k * MX(self._law_mask), MX(along_x), MX(along_u), MX(self.full.n_k, 1))[self.full.n_q :, :]
         for j in self.floating:
             rows = self.velocity_rows(j)
@@ -138,6 +137,10 @@ class _Linear(Columns):
             pick = np.array([[float(axis == i) for axis in own] for i in range(3)])
             G[rows, :] = turned + _skew(r0[rows]) @ MX(pick)
         return G
+
+    @cached_property
+    def _change_of_rates(self) -> ca.Function:
+        return forward_of(self.full.derivatives)
 
     def _equilibrium(self, near: MX, far: MX) -> MX:
         """Efforts (and torques on floating roots) for each far input that leave it without acceleration."""
@@ -151,9 +154,8 @@ class _Linear(Columns):
         """Entries of G that are not zero whatever the parameters are, as far as `DRAWS` of them tell."""
         p = MX.sym("p", len(self.table.parameter_names))
         k = self.full.prepare(p)
-        entries = ca.Function(
-            "entries", [p], [self._columns(*self._operating(k)[:2], k, self._operating(k)[2], self.near_columns)]
-        )
+        x0, u0, r0 = self._operating(k)
+        entries = ca.Function("entries", [p], [self._columns(x0, u0, k, r0, self.near_columns)])
         rng = np.random.default_rng(0)
         seen = np.zeros((self.n_r, len(self.near_columns)), dtype=bool)
         for _ in range(DRAWS):
@@ -345,7 +347,7 @@ class _Linear(Columns):
         held = self._with(u0, places, u0[places] + away)
         held = self._with(held, held_inputs, held[held_inputs] + efforts)
         along, full_k = self._along(x), k[: self.full.n_k] * MX(self._law_mask)
-        of_rates, still = forward(self.full)[2], (MX(self.point.n_u, 1), MX(self.full.n_k, 1))
+        of_rates, still = self._change_of_rates, (MX(self.point.n_u, 1), MX(self.full.n_k, 1))
         change = of_rates(x0, held, full_k, along, *still) - of_rates(x0, u0, full_k, along, *still)
         change = change[self.full.n_q :]
         for j in self.floating:

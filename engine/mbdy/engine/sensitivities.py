@@ -16,7 +16,7 @@ from mbdy.engine.equations import Equations
 
 def forward(made: Equations) -> tuple[ca.Function, ...]:
     """``mbdy_model_prepare_forward`` and those of start, derivatives and outputs."""
-    return tuple(_forward(f) for f in _smooth(made))
+    return tuple(forward_of(f) for f in _smooth(made))
 
 
 def reverse(made: Equations) -> tuple[ca.Function, ...]:
@@ -28,7 +28,8 @@ def _smooth(made: Equations) -> tuple[ca.Function, ...]:
     return made.prepare, made.start, made.smooth_derivatives or made.derivatives, made.outputs
 
 
-def _forward(f: ca.Function) -> ca.Function:
+def forward_of(f: ca.Function) -> ca.Function:
+    """The change of the result of ``f`` along changes of its inputs, as ``NAME_forward``."""
     names = f.name_in()
     at = [MX.sym(name, *f.size_in(i)) for i, name in enumerate(names)]
     along = [MX.sym(f"d{name}", *f.size_in(i)) for i, name in enumerate(names)]

@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 from mbdy.engine.building import Progress, no_compiler
-from mbdy.engine.compiled import Compiled, NoCompilerNote, compiled
+from mbdy.engine.compiled import Compiled, NoCompilerNote, compiled_equations
 from mbdy.engine.core import binding
 from mbdy.engine.dynamics import Dynamics, equations_of
 from mbdy.engine.equations import Equations
@@ -99,7 +99,7 @@ def _files(
         packed = native_kind.package(model, made, table, settings, wanted, lambda stage, done: told(stage, 0.9 * done))
     else:
         told("compiling the equations", 0.0)
-        core = _compiled(model, dynamics)
+        core = _compiled(made, dynamics)
         told("gathering the contents", 0.6)
         table = rows(core.equations.ports, independent=fmi == "3.0")
         packed = python_kind.package(model, core.equations.ports, table, core.library, settings)
@@ -147,15 +147,15 @@ def platforms_of(names: str | Sequence[str], kind: str) -> tuple[Platform, ...]:
     return wanted
 
 
-def _compiled(model: Model, dynamics: Dynamics | None) -> Compiled:
-    """The compiled model; without a compiler a warning that says what that means for an FMU."""
+def _compiled(made: Equations, dynamics: Dynamics | None) -> Compiled:
+    """The compiled equations; without a compiler a warning that says what that means for an FMU."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoCompilerNote)
-        made = compiled(model, dynamics=dynamics)
-    if made.library is None and dynamics is not None:
+        core = compiled_equations(made)
+    if core.library is None and dynamics is not None:
         reason, remedy = no_compiler()
         raise ExportError(f"{reason}, and an FMU of kind 'python' with linear equations needs one; {remedy}")
-    if made.library is None:
+    if core.library is None:
         reason, remedy = no_compiler()
         warnings.warn(
             f"{reason}: the FMU carries no compiled core, so it needs mbdy where it runs and is slower there, and "
@@ -164,7 +164,7 @@ def _compiled(model: Model, dynamics: Dynamics | None) -> Compiled:
             NoCompilerNote,
             stacklevel=4,
         )
-    return made
+    return core
 
 
 def version() -> str:

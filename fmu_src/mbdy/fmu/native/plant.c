@@ -173,7 +173,7 @@ static const char *start_name(int place) {
     return "a state";
 }
 
-static const char *state_name(int place) {
+const char *plant_state_name(int place) {
     for (int ref = 0; ref < FMU_VARIABLES; ref++)
         if (plant_variables[ref].state == place) return plant_variables[ref].name;
     return "a state";
@@ -228,7 +228,7 @@ int plant_explain(plant *it, int core_status, double step) {
             return plant_say(it, PLANT_DISCARD,
                              "state '%s' left the finite numbers within the step of %g s from %.17g s, the state is as it was: "
                              "look at inputs and parameters, or export with a smaller step than %g s",
-                             state_name(place), step, it->now.time, plant_identity.step);
+                             plant_state_name(place), step, it->now.time, plant_identity.step);
         default:
             return plant_say(it, PLANT_DISCARD, "the step of %g s is more than 1e9 internal ones of %g s", step, plant_identity.step);
     }

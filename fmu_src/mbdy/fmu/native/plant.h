@@ -117,6 +117,8 @@ int plant_settle_constants(plant *it);
 int plant_settle(plant *it);
 /* y of this instant. */
 int plant_refresh(plant *it);
+/* The variable that is the state at a place in x. */
+const char *plant_state_name(int place);
 /* Says what a status of the core means; `step` [s] is that of the step which failed. */
 int plant_explain(plant *it, int core_status, double step);
 
