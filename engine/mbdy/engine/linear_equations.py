@@ -331,7 +331,7 @@ class _Linear(Columns):
         if not branches:
             return acting(away, x, k)
         idle = ca.Function("mbdy_idle", symbols, [MX.zeros(self.n_r)])
-        return ca.Function.if_else("mbdy_far", acting, idle)(ca.norm_inf(away) > 0, away, x, k)
+        return ca.Function.if_else("mbdy_far", acting, idle)(ca.norm_1(away) > 0, away, x, k)
 
     def _added(self, away: MX, x: MX, k: MX) -> MX:
         pieces = self._pieces(k)
