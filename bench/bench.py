@@ -87,6 +87,17 @@ def bodies(rounds: int, *, long: bool) -> list[tuple[str, float, str]]:
     ]
 
 
+def integrators(rounds: int) -> list[tuple[str, float, str]]:
+    """One step of the linearly implicit integrator against one of RK4."""
+    rows = []
+    for n in (3, 10, 30):
+        explicit, implicit = (Plant(chain(n), step=STEP, integrator=name) for name in ("rk4", "rosenbrock"))
+        taken = seconds(bare_loop(explicit, 10_000 // n), bare_loop(implicit, 10_000 // n**2), rounds=rounds)
+        ratio = (taken[1] / (10_000 // n**2)) / (taken[0] / (10_000 // n))
+        rows.append((f"a step of rosenbrock / of rk4, chain of {n}", ratio, ""))
+    return rows
+
+
 def virtual_machine(rounds: int) -> list[tuple[str, float, str]]:
     """The steps without a compiler against the compiled core."""
     model = chain(4)
@@ -145,7 +156,8 @@ def main() -> None:
     warnings.simplefilter("ignore", ModelWarning)
     warnings.simplefilter("ignore", NoCompilerNote)
     console = Console()
-    rows = stepping(asked.rounds) + bodies(asked.rounds, long=asked.long) + virtual_machine(asked.rounds)
+    rows = stepping(asked.rounds) + bodies(asked.rounds, long=asked.long)
+    rows += integrators(asked.rounds) + virtual_machine(asked.rounds)
     console.print(ratios("mbdy: ratios of times, one run", rows))
     console.print(
         ratios("JPL TR 32-1592: one evaluation of the derivatives", jpl.compared(load(FIVE_BODY), asked.rounds))

@@ -23,6 +23,45 @@ def hinged(*lines: str, more: str = "") -> str:
     return panel('kind = "revolute"', "axis = [0, 1, 0]", *lines, more=more)
 
 
+SIX = "[[0, 0], [0, 0], [0.5, 0], [0, 0], [0.5, 0.1], [0, 0]]"
+SKEW = "[[0, 1, 0], [0, 0, 0], [0, 0, 0]]"
+
+
+def on(place: str, *joint: str) -> str:
+    """A body ``dish`` that is hinged to ``place``."""
+    return "\n".join(["[body.dish]", "mass = 1", "inertia = [1, 1, 1]", "[body.dish.joint]", f'to = "{place}"',
+                      'kind = "revolute"', "axis = [0, 1, 0]", *joint])  # fmt: skip
+
+
+def on_bus() -> str:
+    return 'joint = { to = "bus", kind = "revolute", axis = [0, 0, 1] }'
+
+
+def boom(*flex: str, frequencies: str = '["1 Hz", "2 Hz"]', coupling: str = f"coupling = {SIX}", node: str = "",
+         more: str = "") -> str:  # fmt: skip
+    """A good file with a boom of two modes and a node at its tip, ``flex`` added to its modes."""
+    shape = "" if node.startswith("shape") else f"shape = {SIX}"
+    return bus("[body.boom]", "mass = 1", "com = [1, 0, 0]", "inertia = [0.1, 1, 1]", on_bus(), "[body.boom.flex]",
+               f"frequencies = {frequencies}" if frequencies else "", coupling, *flex, "[body.boom.node.tip]",
+               "at = [2, 0, 0]", shape, node, more)  # fmt: skip
+
+
+def beam(*lines: str, body: str = "", flex: str = "", more: str = "") -> str:
+    """A good file with a generated boom, ``lines`` added to what it is made from."""
+    return bus("[body.boom]", body, on_bus(), "[body.boom.flex]", flex, "[body.boom.flex.beam]", "length = 3",
+               "mass_per_length = 0.5", "bending_stiffness = 100", "modes = 1", *lines, more)  # fmt: skip
+
+
+def bars(*loop: str, kind: str = 'kind = "pin"\naxis = [0, 0, 1]', name: str = "loop.closure", more: str = "") -> str:
+    """A good file with a four-bar linkage, ``loop`` added to what closes it."""
+    lines = ["mbdy = 1"]
+    for body, to, at in (("crank", "inertial", 0), ("coupler", "crank", 1), ("rocker", "inertial", 2.5)):
+        joint = f'to = "{to}", kind = "revolute", axis = [0, 0, 1], at = [{at}, 0, 0]'
+        lines += [f"[body.{body}]", "mass = 1", "inertia = [1, 1, 1]", f"joint = {{ {joint} }}"]
+    lines += ["[body.coupler.node.end]", "at = [2, 0, 0]", "[body.rocker.node.tip]", "at = [1.5, 0, 0]"]
+    return "\n".join([*lines, f"[{name}]", 'a = "coupler.end"', 'b = "rocker.tip"', kind, *loop, more])
+
+
 FILE: list[BadModel] = [
     ("syntax", "mbdy = 1\nname = = 3", "", "line 2, column 8"),
     ("duplicate-table", "mbdy = 1\n[body.a]\n[body.a]", "", "not valid TOML"),
@@ -40,8 +79,9 @@ FILE: list[BadModel] = [
     ("body-list", "mbdy = 1\nbody = []", "body", "must be a table, got []; write [body.NAME]"),
     ("one-body-not-table", "mbdy = 1\n[body]\nbus = 3", "body.bus", "must be a table, got 3"),
     ("name-not-text", bus().replace("mbdy = 1", "mbdy = 1\nname = 3"), "name", "must be text, got 3"),
-    ("loop", bus("[loop.latch]", 'a = "bus.x"'), "loop.latch", "not supported by this version"),
-    ("flex", bus("[body.bus.flex]", "modes = 3"), "body.bus.flex", "not supported by this version"),
+    ("loop-not-table", "mbdy = 1\nloop = 3\n" + bus().partition("\n")[2], "loop", "must be a table, got 3"),
+    ("one-loop-not-table", bus("[loop]", "latch = 3"), "loop.latch", "must be a table, got 3; write [loop.latch]"),
+    ("flex-not-table", bus(mass="mass = 10\nflex = 3"), "body.bus.flex", "must be a table, got 3"),
 ]
 
 KEYS: list[BadModel] = [
@@ -81,6 +121,7 @@ NAMES: list[BadModel] = [
     ("name-newline", bus().replace("body.bus", 'body."bus\\n"'), 'body."bus\\n"', "is not a name"),
     ("name-system", bus().replace("body.bus", "body.system"), "body.system", "no body can be called 'system'"),
     ("name-initial", bus().replace("body.bus", "body.initial"), "body.initial", "no body can be called"),
+    ("name-loop", bus().replace("body.bus", "body.loop"), "body.loop", "no body can be called 'loop'"),
     ("name-inertial", bus().replace("body.bus", "body.inertial"), "body.inertial", "no body can be called"),
     ("wheel-reserved", bus("[body.bus.wheel.torque]", "axis = [1, 0, 0]", "inertia = 0.1"),
      "body.bus.wheel.torque", "taken by the body's own"),
@@ -265,7 +306,140 @@ INERTIA: list[BadModel] = [
      "moves no inertia"),
 ]  # fmt: skip
 
-BAD_MODELS: list[BadModel] = FILE + KEYS + NAMES + TREE + JOINTS + NUMBERS + STARTS + INERTIA
+FLEX: list[BadModel] = [
+    ("flex-empty", bus("[body.bus.flex]"), "body.bus.flex", "has no modal data; give frequencies, or mass and"),
+    ("flex-unknown", boom("freqs = 3"), "body.boom.flex.freqs", "nearest known is 'frequencies'"),
+    ("flex-misplaced", bus(mass="mass = 10\nfrequencies = [1]"), "body.bus.frequencies", "in [body.NAME.flex]"),
+    ("flex-no-modes", boom(frequencies="[]"), "body.boom.flex.frequencies", "an entry for each mode, got []"),
+    ("flex-scalar", boom(frequencies="3"), "body.boom.flex.frequencies", "an entry for each mode, got 3"),
+    ("flex-frequency-unit", boom(frequencies='["2 m", "1 Hz"]'), "body.boom.flex.frequencies[1]", "such as '2.5 Hz'"),
+    ("flex-frequency-negative", boom(frequencies='["-2 Hz", "1 Hz"]'), "body.boom.flex.frequencies[1]", ">= 0"),
+    ("flex-frequency-per-second", boom(frequencies='["2 1/s", "1 Hz"]'), "body.boom.flex.frequencies[1]", "rad/s"),
+    ("flex-ratios-count", boom("damping_ratios = [0.1]"), "body.boom.flex.damping_ratios", "list of 2 entries, got 1"),
+    ("flex-ratios-text", boom('damping_ratios = ""'), "body.boom.flex.damping_ratios", "must be a number"),
+    ("flex-two-ways", boom("stiffness = [1, 2]"), "body.boom.flex.stiffness", "is given besides 'frequencies'"),
+    ("flex-mass-zero", boom("mass = [1, 0]"), "body.boom.flex.mass", "must be > 0, got 0"),
+    ("flex-coupling-missing", boom(coupling=""), "body.boom.flex.coupling", "give 6 rows of 2: integral of r x phi"),
+    ("flex-coupling-rows", boom(coupling="coupling = [[1, 2]]"), "body.boom.flex.coupling", "list of 6 entries, got 1"),
+    ("flex-coupling-row", boom(coupling="coupling = [[0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0]]"),
+     "body.boom.flex.coupling[1]", "list of 2 entries, got 1"),
+    ("flex-coupling-large", boom(coupling=f"coupling = {SIX.replace('0.5', '1.5')}"), "body.boom.flex.coupling",
+     "of mode 1 above all, has negative energy"),
+    ("flex-inertia-first", boom(f"inertia_first = [{SKEW}, {SKEW}]"), "body.boom.flex.inertia_first",
+     "must be symmetric, but [1][1][2] is 1 and its mirror image gives 0"),
+    ("flex-moment-second", boom("moment_second = [[[0, 1], [0, 0]], [[0, 0], [0, 0]], [[0, 0], [0, 0]]]"),
+     "body.boom.flex.moment_second", "must be symmetric"),
+    ("flex-gyroscopic-size", boom("gyroscopic = [[0, 0, 0]]"), "body.boom.flex.gyroscopic", "give 2 x 2 x 3 numbers"),
+    ("flex-nan", boom("gyroscopic = [[[0, 0, 0], [nan, 0, 0]], [[0, 0, 0], [0, 0, 0]]]"),
+     "body.boom.flex.gyroscopic[1][2][1]", "finite"),
+    ("flex-stiffness-missing", boom("mass = [1, 1]", frequencies=""), "body.boom.flex.stiffness", "is missing"),
+    ("flex-mass-missing", boom("stiffness = [1, 1]", frequencies=""), "body.boom.flex.mass", "is missing"),
+    ("flex-mass-indefinite", boom("mass = [[1, 2], [2, 1]]", "stiffness = [1, 1]", frequencies=""),
+     "body.boom.flex.mass", "not positive definite"),
+    ("flex-ratios-beside-matrices", boom("mass = [1, 1]", "stiffness = [1, 1]", "damping_ratios = 0.1",
+     frequencies=""), "body.boom.flex.damping_ratios", "goes with 'frequencies' only"),
+    ("flex-stiffness-skew", boom("mass = [1, 1]", "stiffness = [[1, 0.1], [0, 1]]", frequencies=""),
+     "body.boom.flex.stiffness", "must be symmetric"),
+    ("flex-idle-mode", bus("[body.slug]", "mass = 1", "[body.slug.joint]", 'to = "inertial"', 'kind = "prismatic"',
+     "axis = [1, 0, 0]", "[body.slug.flex]", 'frequencies = ["1 Hz"]',
+     "coupling = [[0], [0], [0], [1], [0], [0]]"), "body.slug.joint", "take out the mode that only repeats it"),
+    ("parent-of-node", hinged().replace('to = "bus"', 'to = "buss.tip"'), "body.panel.joint.to",
+     "there is no body 'buss'; the nearest known is 'bus'"),
+    ("node-shape-rigid", bus("[body.bus.node.a]", "at = [1, 0, 0]", "shape = [[0]]"), "body.bus.node.a.shape",
+     "is for a node of a flexible body only"),
+    ("node-shape-size", boom(node="shape = [[0]]"), "body.boom.node.tip.shape", "how the modes turn (rows 1-3)"),
+    ("node-bend-skew", boom(node="bend = [[[0, 1], [0, 0]], [[0, 0], [0, 0]], [[0, 0], [0, 0]]]"),
+     "body.boom.node.tip.bend", "must be symmetric"),
+    ("node-unknown", boom(more=on("boom.tpi")), "body.dish.joint.to", "has no node 'tpi'; the nearest known is 'tip'"),
+    ("node-none", bus(on("bus.tip")), "body.dish.joint.to", "has no node 'tip'; add [body.bus.node.tip]"),
+    ("node-of-inertial", bus(on("inertial.tip")), "body.dish.joint.to", "inertial space has no node 'tip'"),
+    ("joint-off-node", boom(more=on("boom", "at = [1, 0, 0]")), "body.dish.joint.to", "the flexible body 'boom'"),
+    ("flex-gradient", boom(more="[system]\ngravity_gradient = true"), "system.gravity_gradient",
+     "for rigid bodies only, and 'boom' is flexible"),
+    ("start-modes", boom(more="[initial]\nboom.flex.displacement = 1"), "initial.boom.flex.displacement",
+     "list of 2 numbers"),
+    ("start-no-modes", bus("[initial]", "bus.flex.rate = 1"), "initial.bus.flex.rate", "no start value"),
+    ("beam-missing", beam().replace("length = 3\n", ""), "body.boom.flex.beam.length", "'beam' needs it, in m"),
+    ("beam-unknown", beam("lenth = 3"), "body.boom.flex.beam.lenth", "nearest known is 'length'"),
+    ("beam-unit", beam().replace("length = 3", 'length = "3 kg"'), "body.boom.flex.beam.length", "a number in m"),
+    ("beam-range", beam().replace("length = 3", "length = -3"), "body.boom.flex.beam.length", "above zero, got -3"),
+    ("beam-type", beam("clamp = 3"), "body.boom.flex.beam.clamp", "must be true or false, got 3"),
+    ("beam-not-table", bus("[body.boom]", on_bus(), "[body.boom.flex]", "beam = 3"), "body.boom.flex.beam",
+     "must be a table, got 3"),
+    ("beam-mass", beam(body="mass = 3"), "body.boom.mass", "is given by 'beam' of its flex"),
+    ("beam-and-plate", bus("[body.boom]", on_bus(), "[body.boom.flex]", "beam = {}", "plate = {}"), "body.boom.flex",
+     "has both 'beam' and 'plate'"),
+    ("beam-and-modes", beam(flex="coupling = [[1]]"), "body.boom.flex.coupling", "'beam' gives all modal data"),
+    ("beam-node-shape", beam(more="[body.boom.node.a]\nat = [1, 0, 0]\nshape = [[0]]"), "body.boom.node.a.shape",
+     "is given by 'beam'"),
+    ("beam-node-beyond", beam(more="[body.boom.node.a]\nat = [4, 0, 0]"), "body.boom.node.a", "lies at 4 m"),
+    ("file-missing", bus("[body.boom]", on_bus(), "[body.boom.flex]", 'file = "boom.SID_FEM"'),
+     "body.boom.flex.file.path", "there is no file 'boom.SID_FEM' in "),
+    ("file-number", bus("[body.boom]", on_bus(), "[body.boom.flex]", "file = 3"), "body.boom.flex.file",
+     "must be the name of a file or a table, got 3"),
+    ("reduce-missing", bus("[body.boom]", on_bus(), "[body.boom.flex]", "reduce = { interface = 1 }"),
+     "body.boom.flex.reduce.modes", "'reduce' needs it"),
+    ("reduce-no-file", bus("[body.boom]", on_bus(), "[body.boom.flex.reduce]", "interface = 1", "modes = 2",
+     'mass = "M.mtx"'), "body.boom.flex.reduce.mass", "there is no file 'M.mtx'"),
+    ("plate-missing", bus("[body.boom]", on_bus(), "[body.boom.flex]", "plate = { length = 1, width = 1, modes = 2 }"),
+     "body.boom.flex.plate.mass_per_area", "'plate' needs it, in kg/m2"),
+    ("torsion-unit", bus("[body.boom]", on_bus(), "[body.boom.flex.torsion]", "length = 1", "mass_per_length = 1",
+     "polar_inertia = 1", "modes = 1", 'torsional_stiffness = "3 N"'), "body.boom.flex.torsion.torsional_stiffness",
+     "a number in N.m2"),
+    ("beam-wheel-tip", beam(more="[body.boom.wheel.tip]\naxis = [1, 0, 0]\ninertia = 1e-9"),
+     "body.boom.node.tip", "taken by a wheel"),
+]  # fmt: skip
+
+LOOPS: list[BadModel] = [
+    ("loop-name", bars(name="loop.2nd"), "loop.2nd", "is not a name"),
+    ("loop-unknown-key", bars("axs = [0, 0, 1]"), "loop.closure.axs", "nearest known is 'axis'"),
+    ("loop-no-b", bars().replace('b = "rocker.tip"', ""), "loop.closure.b", "name a body, one of its nodes"),
+    ("loop-no-kind", bars(kind=""), "loop.closure.kind", "give one of weld, pin, ball"),
+    ("loop-kind", bars(kind='kind = "wield"'), "loop.closure.kind", "nearest known is 'weld'"),
+    ("loop-kind-revolute", bars(kind='kind = "revolute"'), "loop.closure.kind", "here it is called 'pin'"),
+    ("loop-body", bars().replace("rocker.tip", "roker.tip"), "loop.closure.b", "no body 'roker'; the nearest known is"),
+    ("loop-node", bars().replace("rocker.tip", "rocker.tpi"), "loop.closure.b", "nearest known is 'tip'"),
+    ("loop-inertial-node", bars().replace("rocker.tip", "inertial.tip"), "loop.closure.b", "give at_b instead"),
+    ("loop-same-body", bars().replace("rocker.tip", "coupler"), "loop.closure.b", "are both on body 'coupler'"),
+    ("loop-same-node", boom(more='[loop.l]\na = "boom.tip"\nb = "boom.tip"\nkind = "ball"\nat_b = [1, 0, 0]'),
+     "loop.l.b", "are both on body 'boom'"),
+    ("loop-both-inertial", bars().replace("rocker.tip", "inertial").replace("coupler.end", "inertial"),
+     "loop.closure.b", "are both on inertial space"),
+    ("loop-off-node", boom(more='[loop.l]\na = "boom"\nat_a = [1, 0, 0]\nb = "bus"\nkind = "ball"'), "loop.l.a",
+     "no node says how modes move it there"),
+    ("loop-attitude", bus('[loop.l]\na = "bus"\nb = "inertial"\nkind = "ball"').replace('"free"', '"attitude"'),
+     "loop.l.b", "beside a root of kind attitude, which 'bus' is; use kind"),
+    ("loop-axis-missing", bars(kind='kind = "pin"'), "loop.closure.axis", "is missing"),
+    ("loop-axis-zero", bars(kind='kind = "pin"\naxis = [0, 0, 0]'), "loop.closure.axis", "must not be zero"),
+    ("loop-axis-on-ball", bars("axis = [0, 0, 1]", kind='kind = "ball"'), "loop.closure.axis", "takes no 'axis'"),
+    ("loop-axis-b-on-slider", bars("axis_b = [0, 0, 1]", kind='kind = "slider"\naxis = [0, 0, 1]'),
+     "loop.closure.axis_b", "a loop of kind slider takes no 'axis_b'"),
+    ("loop-axes-missing", bars(kind='kind = "universal"'), "loop.closure.axes", "is missing"),
+    ("loop-axes-one", bars(kind='kind = "universal"\naxes = [[1, 0, 0]]'), "loop.closure.axes", "two axes, got 1"),
+    ("loop-rows-empty", bars(kind="rows = []"), "loop.closure.rows", "whole numbers from 1 to 6, got []"),
+    ("loop-rows-seven", bars(kind="rows = [1, 7]"), "loop.closure.rows", "4, 5, 6 moving along them"),
+    ("loop-rows-float", bars(kind="rows = [1.0]"), "loop.closure.rows", "whole numbers"),
+    ("loop-rows-twice", bars(kind="rows = [1, 1]"), "loop.closure.rows", "names a row twice"),
+    ("loop-rows-missing", bars(kind='kind = "rows"'), "loop.closure.rows", "e.g. rows = [4, 5, 6]"),
+    ("loop-rows-on-pin", bars("rows = [1]"), "loop.closure.rows", "a loop of kind pin takes no 'rows'"),
+    ("loop-distance-zero", bars(kind="distance = 0"), "loop.closure.distance", 'use kind = "ball"'),
+    ("loop-distance-unit", bars(kind='distance = "1 kg"'), "loop.closure.distance", "a number in m"),
+    ("loop-distance-missing", bars(kind='kind = "distance"'), "loop.closure.distance", "is missing"),
+    ("loop-time-constant", bars("time_constant = -1"), "loop.closure.time_constant", "must be >= 0 s, got -1"),
+    ("loop-time-constant-unit", bars('time_constant = "1 m"'), "loop.closure.time_constant", "'1 ms'"),
+    ("loop-never-closed", bars("closed = false"), "loop.closure.closed", "nothing can ever close the loop"),
+    ("loop-switch-text", bars('switchable = "yes"'), "loop.closure.switchable", "true or false"),
+    ("loop-frame", bars("frame_a = [[1, 0, 0]]"), "loop.closure.frame_a", "three rows"),
+    ("loop-at", bars("at_b = [1, 0]"), "loop.closure.at_b", "must have 3 entries"),
+    ("loop-unreachable", bars("at_a = [9, 0, 0]"), "loop.closure", "cannot be closed: 6 m of error is left"),
+    ("loop-contradictory", bars("at_a = [0, 0, 0.1]"), "loop.closure", "contradict each other or the joints"),
+    ("loop-mirrored", bars("axis_b = [0, 0, -1]"), "loop.closure", "the mirrored position; turn frame_b by 180 deg"),
+    ("loop-speeds", bars(more="[initial]\ncrank.joint.rate = 1").replace("kind = \"revolute\"",
+     'kind = "revolute", motion = "prescribed"').replace("[2.5, 0, 0]", "[1.5, 0, 0]"), "loop.closure",
+     "its places part at 3 m/s at the start"),
+]  # fmt: skip
+
+BAD_MODELS: list[BadModel] = FILE + KEYS + NAMES + TREE + JOINTS + NUMBERS + STARTS + INERTIA + FLEX + LOOPS
 
 WARNED_MODELS: list[BadModel] = [
     ("triangle", bus().replace("[1, 1, 1]", "[1, 1, 3]"), "body.bus.inertia", "triangle inequality"),

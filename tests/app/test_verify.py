@@ -26,11 +26,15 @@ com = [0, 1, 0]
 inertia = [2, 0.5, 2.2]
 joint = { to = "bus", kind = "revolute", axis = [1, 0, 0], at = [0, 0.5, 0], stiffness = 3 }
 """
+OF_LOOPS = {"kamman", "penrose"}
+"""Formulations for models with loops alone."""
+LARGE = ("two_arm_platform",)
+"""Examples for which one random state has to do: complex steps through all their bodies take seconds each."""
 
 
 @pytest.fixture
 def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file that every formulation covers, in the current folder."""
+    """A file that every formulation of trees covers, in the current folder."""
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "pair.toml"
     path.write_text(HINGED, encoding="utf-8")
@@ -49,8 +53,8 @@ def test_a_model_that_all_cover_agrees(mbdy, pair):
     assert said.status == 0, said.err
     for name in (*FORMULATIONS, "work and energy", "linear momentum", "angular momentum"):
         assert name in said.out
-    assert "Order-N agrees with 3 independent formulations and the laws hold, to 1e-10" in said.out
-    assert "not covered" not in said.out
+    assert "Order-N agrees with 4 independent formulations and the laws hold, to 1e-10" in said.out
+    assert said.out.count("not covered") == len(OF_LOOPS) == said.out.count("there are no loops")
     assert "--report" in said.err
 
 
@@ -71,7 +75,9 @@ def test_json_has_every_figure(mbdy, pair):
     assert told["sha256"] == hashlib.sha256(pair.read_bytes()).hexdigest()
     assert {"mbdy", "casadi", "numpy", "Python"} <= set(told["versions"])
     assert [item["name"] for item in told["comparisons"]] == list(FORMULATIONS)
-    assert all(item["found"]["figure"] < 1e-10 for item in (*told["comparisons"], *told["residuals"]))
+    assert {item["name"] for item in told["comparisons"] if item["found"] is None} == OF_LOOPS
+    found = [item["found"] for item in (*told["comparisons"], *told["residuals"]) if item["found"]]
+    assert all(item["figure"] < 1e-10 for item in found)
     again = mbdy("verify", pair, "--states", 3, "--seed", 5, "--json").json
     assert again["residuals"] == told["residuals"]
     other = mbdy("verify", pair, "--states", 3, "--seed", 6, "--json").json
@@ -84,7 +90,7 @@ def test_the_evidence_page_says_what_was_verified(mbdy, pair):
     assert "wrote out" in said.out
     page = Path("out/evidence.md").read_text(encoding="utf-8")
     assert page.startswith("# Verification of two \\<hinged\\> bodies | free\n")
-    assert "Not compared: start values, what a latch does and its impulses, outputs" in page
+    assert "Not compared: start values and how they close loops, what a latch does and its impulses" in page
     assert "**Agreement.**" in page
     assert hashlib.sha256(pair.read_bytes()).hexdigest() in page
     for source in (made.source for made in FORMULATIONS.values()):
@@ -121,7 +127,8 @@ def test_a_model_without_states_has_nothing_to_compare(mbdy, pair):
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*/*.toml")), ids=lambda path: path.stem)
 def test_every_example_agrees(mbdy, path):
-    said = mbdy("verify", path, "--json")
+    states = 1 if path.parent.name in LARGE else 20
+    said = mbdy("verify", path, "--states", states, "--json")
     assert said.status == 0, said.err
     assert said.json["agrees"] is True
 

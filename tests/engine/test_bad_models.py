@@ -7,13 +7,14 @@ import copy
 import pickle
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tomlkit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bad_models import BAD_MODELS, WARNED_MODELS, bus, hinged, panel
+from bad_models import BAD_MODELS, WARNED_MODELS, bars, beam, boom, bus, hinged, panel
 from mbdy.engine.faults import Fault, ModelError, ModelWarning
 from mbdy.engine.files import load, loads
 
@@ -146,7 +147,7 @@ def test_unreadable_files(tmp_path: Path) -> None:
 
 
 NUMBERS = [0, -1, 1e308, -1e308, 5e-324, float("nan"), float("inf"), 10**25, True]
-WORDS = ["", "1 kg", "spherical", "free", "bus", "inertial", "\0", "é"]
+WORDS = ["", "1 kg", "spherical", "free", "bus", "inertial", "\0", "é", "pin", "weld", "bus.x"]
 LISTS = [
     [],
     [0, 0, 0],
@@ -162,7 +163,8 @@ VALUES = st.sampled_from([*NUMBERS, *WORDS, *LISTS, *TABLES])
 KEYS = st.sampled_from(
     ["mbdy", "name", "system", "body", "initial", "loop", "bus", "panel", "mass", "com", "inertia", "joint", "wheel",
      "node", "flex", "to", "kind", "at", "frame", "axis", "axes", "sequence", "translation", "rotation", "stiffness",
-     "damping", "rest", "motion", "x", "omega", "attitude", "tensor", "a b", ""]
+     "damping", "rest", "motion", "x", "omega", "attitude", "tensor", "a b", "", "a", "b", "rows", "distance",
+     "closed", "frequencies", "coupling", "shape", "beam", "plate", "file", "reduce", "length", "modes", "displacement"]
 )  # fmt: skip
 
 
@@ -180,6 +182,26 @@ def test_nothing_but_model_errors(changes: list[tuple[list[str], object]]) -> No
                 table[key] = {}
             table = table[key]
         table[keys[-1]] = copy.deepcopy(value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        with contextlib.suppress(ModelError):
+            loads(tomlkit.dumps(raw))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from([boom(), beam(), bars()]), st.data())
+def test_nothing_but_model_errors_of_flexible_bodies_and_loops(text: str, data: st.DataObject) -> None:
+    """Any value in the place of any other."""
+    raw = tomlkit.parse(text).unwrap()
+    for _ in range(data.draw(st.integers(1, 3))):
+        table: Any = raw
+        place: Any = raw
+        key: Any = "mbdy"
+        while isinstance(table, dict | list) and table and data.draw(st.integers(0, 3)) < 3:
+            keys = list(table) if isinstance(table, dict) else range(len(table))
+            place, key = table, data.draw(st.sampled_from(keys))
+            table = place[key]
+        place[key] = copy.deepcopy(data.draw(VALUES))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         with contextlib.suppress(ModelError):

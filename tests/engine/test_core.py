@@ -241,14 +241,15 @@ def test_a_failing_compiler_is_named(tmp_path, monkeypatch):
         module.compiler.cache_clear()
 
 
-def _sources(folder, model):
-    for name, text in sources(compiled(model).equations).items():
+def _sources(folder, model, implicit):
+    for name, text in sources(compiled(model).equations, implicit=implicit).items():
         (folder / name).write_text(text)
 
 
 @needs_cc
-def test_our_c_compiles_without_a_warning(tmp_path):
-    _sources(tmp_path, chain(1))
+@pytest.mark.parametrize("implicit", [False, True])
+def test_our_c_compiles_without_a_warning(tmp_path, implicit):
+    _sources(tmp_path, chain(1), implicit)
     command = ["cc", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror", "-c", "core.c"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -257,6 +258,7 @@ def test_our_c_compiles_without_a_warning(tmp_path):
 COUNTING_MAIN = r"""
 #include <stdio.h>
 #include <stddef.h>
+#include "config.h"
 #include "core.h"
 static int allocations;
 void *__real_malloc(size_t);
@@ -272,7 +274,7 @@ int main(void) {
     PARAMETERS
     if (mbdy_prepare(core) || mbdy_start(core)) return 2;
     for (int i = 0; i < 100; i++)
-        if (mbdy_step(core, 0.01, 0.001, i % 2, i % 3)) return 3;
+        if (mbdy_step(core, 0.01, 0.001, i % (2 + MBDY_IMPLICIT), i % 3)) return 3;
     if (mbdy_run(core, 10, 0.01, 0.001, 0, 0, NULL, pick, 1, out, &done) || done != 10) return 4;
     if (mbdy_run(core, 1, 0.01, 0.001, 0, 2, NULL, pick, 1, out, &done) != MBDY_BAD_STEP || done) return 5;
     if (mbdy_step(core, 0.01, 0.001, 0, 3) != MBDY_BAD_STEP) return 6;
@@ -285,9 +287,10 @@ int main(void) {
 
 @needs_cc
 @pytest.mark.skipif(sys.platform != "linux", reason="the linker's --wrap is GNU's")
-def test_nothing_is_allocated_after_initialisation(tmp_path):
+@pytest.mark.parametrize("implicit", [False, True])
+def test_nothing_is_allocated_after_initialisation(tmp_path, implicit):
     model = chain(2)
-    _sources(tmp_path, model)
+    _sources(tmp_path, model, implicit)
     table = compiled(model).equations.ports
     lines = [f"p[{i}] = {value!r};" for i, value in enumerate(table.vector("parameter"))]
     lines += [f"s[{i}] = {value!r};" for i, value in enumerate(table.start)]
@@ -298,8 +301,7 @@ def test_nothing_is_allocated_after_initialisation(tmp_path):
         "-O1",
         "-fsanitize=undefined",
         "main.c",
-        "core.c",
-        "model.c",
+        *(path.name for path in tmp_path.glob("*.c") if path.name != "main.c"),
         *wraps,
         "-lm",
         "-o",

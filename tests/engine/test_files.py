@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bad_models import bus, hinged, panel
+from bad_models import SIX, bars, beam, boom, bus, hinged, on, on_bus, panel
+from mbdy.engine.faults import ModelError, ModelWarning
 from mbdy.engine.files import dumps, load, loads, save
-from mbdy.engine.model import IDENTITY, Body, Joint, Model, Node, Wheel
+from mbdy.engine.flexible.beam import beam as uniform_beam
+from mbdy.engine.flexible.sid import write_sid
+from mbdy.engine.loop_spellings import ROWS
+from mbdy.engine.model import IDENTITY, Body, Flex, Joint, Loop, Model, Node, Side, Wheel
 from mbdy.engine.spellings import plane_axes
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
@@ -300,6 +305,70 @@ def models(draw: st.DrawFn) -> Model:
     return Model(name=name, bodies=tuple(bodies), gravity=draw(vectors), initial=initial, source="<string>")
 
 
+def array(draw: st.DrawFn, *shape: int, size: float = 0.02) -> np.ndarray:
+    count = math.prod(shape)
+    return np.array(draw(st.lists(number(-size, size), min_size=count, max_size=count))).reshape(shape)
+
+
+def nested(values: np.ndarray) -> tuple:
+    return tuple(map(nested, values)) if values.ndim > 1 else tuple(values.tolist())
+
+
+def mirrored(values: np.ndarray, *axes: int) -> np.ndarray:
+    return values + np.swapaxes(values, *axes)
+
+
+@st.composite
+def flexes(draw: st.DrawFn) -> Flex:
+    """Small coupling, so that no motion has negative energy."""
+    m = draw(st.integers(1, 2))
+    terms = {}
+    if draw(st.booleans()):
+        second = mirrored(mirrored(array(draw, m, m, 3, 3), 2, 3), 0, 1)
+        terms = {"inertia_first": nested(mirrored(array(draw, m, 3, 3), 1, 2)), "inertia_second": nested(second),
+                 "gyroscopic": nested(array(draw, m, m, 3)),
+                 "moment_second": nested(mirrored(array(draw, 3, m, m), 1, 2))}  # fmt: skip
+    return Flex(mass=nested(np.eye(m) + mirrored(array(draw, m, m), 0, 1)), stiffness=nested(5.0 * np.eye(m)),
+                damping=nested(mirrored(array(draw, m, m), 0, 1) + 0.1 * np.eye(m)),
+                coupling=nested(array(draw, 6, m)), **terms)  # fmt: skip
+
+
+@st.composite
+def closed_models(draw: st.DrawFn) -> Model:
+    """Systems with flexible bodies and with loops of every kind, which are open at the start."""
+    model = draw(models())
+    bodies: list[Body] = []
+    for body in model.bodies:
+        flex = draw(st.one_of(st.none(), flexes()))
+        nodes = body.nodes
+        if flex:
+            m = flex.modes
+            nodes = {name: Node(at=node.at, shape=nested(array(draw, 6, m)), bend=draw(st.sampled_from(
+                [(), nested(mirrored(array(draw, 3, m, m), 1, 2))]))) for name, node in nodes.items()}  # fmt: skip
+        parent = next((other for other in bodies if other.name == body.joint.to), None)
+        node = draw(st.sampled_from(["", *parent.nodes])) if parent else ""
+        moved = replace(body.joint, node=node)
+        if parent and parent.flex and not node:
+            moved = replace(moved, at=(0.0, 0.0, 0.0))
+        bodies.append(replace(body, flex=flex, nodes=nodes, joint=moved, wheels={}))
+    loops = []
+    for k, (kind, held) in enumerate(ROWS.items() if len(bodies) > 1 else ()):
+        sides = []
+        for body in draw(st.permutations(bodies))[:2]:
+            node = draw(st.sampled_from(["", *body.nodes]))
+            at = (0.0, 0.0, 0.0) if body.flex and not node else draw(vectors)
+            sides.append(
+                Side(body=body.name, node=node, at=at, frame=draw(st.one_of(st.just(IDENTITY), quaternions())))
+            )
+        rows = draw(st.sets(st.integers(1, 6), min_size=1)) if kind == "rows" else held
+        loops.append(Loop(name=f"l{k}", a=sides[0], b=sides[1], rows=tuple(sorted(rows)), kind=kind, closed=False,
+                          distance=draw(number(0.1)) if kind == "distance" else None, switchable=True,
+                          time_constant=draw(number(0.0, 1.0))))  # fmt: skip
+    initial = {name: value for name, value in model.initial.items() if not name.endswith(".speed")}
+    initial |= {f"{b.name}.flex.rate": tuple(array(draw, b.modes).tolist()) for b in bodies if b.flex}
+    return replace(model, bodies=tuple(bodies), loops=tuple(loops), initial=initial)
+
+
 class TestThereAndBack:
     @settings(max_examples=60, deadline=None)
     @given(models())
@@ -307,6 +376,21 @@ class TestThereAndBack:
         again = loads(dumps(model))
         assert again == model
         assert dumps(again) == dumps(model)
+
+    @settings(max_examples=40, deadline=None)
+    @given(closed_models())
+    def test_flexible_bodies_and_loops_to_the_bit(self, model: Model) -> None:
+        again = loads(dumps(model))
+        assert again == model
+        assert dumps(again) == dumps(model)
+
+    def test_generated_bodies_come_back_as_numbers(self) -> None:
+        model = loads(
+            beam("torsional_stiffness = 5", "polar_inertia = 0.001", more="[body.boom.node.mid]\nat = [1, 0, 0]")
+        )
+        again = loads(dumps(model))
+        assert again == model
+        assert list(again.body("boom").nodes) == ["tip", "mid"]
 
     def test_file(self, tmp_path: Path) -> None:
         model = loads(SATELLITE, source=str(tmp_path / "copy.toml"))
@@ -318,6 +402,125 @@ class TestThereAndBack:
         body = Body(name="rig", mass=1.0, com=(0.1, 0.2, 0.3), inertia=(X, Y, Z), joint=odd)
         again = loads(dumps(Model(name="", bodies=(body,)))).body("rig").joint
         assert (again.kind, again.translations, again.rotations) == ("general", (X,), (Y, Z))
+
+
+class TestFlexibleBodies:
+    def flex(self, text: str) -> Flex:
+        flex = loads(text).body("boom").flex
+        assert flex is not None
+        return flex
+
+    def test_frequencies(self) -> None:
+        flex = self.flex(boom("damping_ratios = [0.01, 0.02]", frequencies='["1 Hz", "3 rad/s"]'))
+        assert flex.mass == ((1.0, 0.0), (0.0, 1.0))
+        assert np.diag(flex.stiffness) == pytest.approx([(2 * math.pi) ** 2, 9.0])
+        assert np.diag(flex.damping) == pytest.approx([0.04 * math.pi, 0.12])
+
+    def test_modal_masses_and_one_ratio(self) -> None:
+        flex = self.flex(boom("damping_ratios = 0.1", "mass = [2, 4]", frequencies='["3 rad/s", "180 rpm"]'))
+        assert np.diag(flex.mass).tolist() == [2.0, 4.0]
+        assert np.diag(flex.stiffness) == pytest.approx([18.0, 4 * (6 * math.pi) ** 2])
+        assert np.diag(flex.damping) == pytest.approx([1.2, 0.8 * 6 * math.pi])
+
+    def test_bare_frequencies_are_told_of(self) -> None:
+        with pytest.warns(ModelWarning, match=r"6\.28319 without a unit is in rad/s, 1 Hz"):
+            assert self.flex(boom(frequencies="[6.283185307179586, 9]")).stiffness[1][1] == 81.0
+
+    def test_matrices_or_diagonals(self) -> None:
+        flex = self.flex(boom("mass = [2, 2]", "stiffness = [[5, 1], [1, 5]]", "damping = [0.1, 0.2]", frequencies=""))
+        assert flex.mass == ((2.0, 0.0), (0.0, 2.0))
+        assert flex.stiffness == ((5.0, 1.0), (1.0, 5.0))
+        assert flex.damping == ((0.1, 0.0), (0.0, 0.2))
+        assert self.flex(boom("mass = [2, 2]", "stiffness = [5, 5]", frequencies="")).damping == (
+            (0.0, 0.0),
+            (0.0, 0.0),
+        )
+
+    def test_joints_on_nodes(self) -> None:
+        model = loads(boom(more=on("boom.tip", "at = [0.1, 0, 0]")))
+        assert (model.body("dish").joint.to, model.body("dish").joint.node) == ("boom", "tip")
+        assert model.body("boom").nodes["tip"].shape[2] == (0.5, 0.0)
+        rigid = loads(bus("[body.bus.node.side]", "at = [1, 0, 0]", on("bus.side")))
+        assert rigid.body("dish").joint.node == "side"
+
+    def test_a_node_without_a_shape_is_told_of(self) -> None:
+        with pytest.warns(ModelWarning, match=r"node\.rim\.shape: is missing, so no mode moves this node"):
+            model = loads(boom(more="[body.boom.node.rim]\nat = [0, 1, 0]\n[body.boom.node.root]\nat = [0, 0, 0]"))
+        assert model.body("boom").nodes["rim"] == Node(at=(0.0, 1.0, 0.0))
+
+    def test_modes_that_move_the_origin_are_told_of(self) -> None:
+        with pytest.warns(ModelWarning, match="is at the origin, which the joint holds"):
+            loads(boom(more=f"[body.boom.node.root]\nat = [0, 0, 0]\nshape = {SIX}"))
+
+    def test_start(self) -> None:
+        model = loads(boom(more="[initial]\nboom.flex.displacement = [0.1, 0]\nboom.flex.rate = [0, 2]"))
+        assert model.initial == {"boom.flex.displacement": (0.1, 0.0), "boom.flex.rate": (0.0, 2.0)}
+
+    def test_generated(self) -> None:
+        text = beam("damping_ratio = 0.01", more="[body.boom.node.mid]\nat = [1.5, 0, 0]")
+        made = uniform_beam(length=3.0, mass_per_length=0.5, bending_stiffness=100.0, modes=1, damping_ratio=0.01,
+                            nodes={"mid": (1.5, 0.0, 0.0)})  # fmt: skip
+        body = loads(text.replace("bending_stiffness = 100", 'bending_stiffness = "1e8 N*mm^2"')).body("boom")
+        assert (body.mass, body.com) == (made.mass, made.com)
+        assert np.array(body.flex.stiffness) == pytest.approx(np.array(made.flex.stiffness))  # type: ignore[union-attr]
+        assert np.array(body.nodes["mid"].shape) == pytest.approx(np.array(made.nodes["mid"].shape))
+
+    def test_file_beside_the_model(self, tmp_path: Path) -> None:
+        made = uniform_beam(length=3.0, mass_per_length=0.5, bending_stiffness=100.0, modes=2)
+        write_sid(tmp_path / "boom.SID_FEM", replace(made, nodes={"1": made.nodes["tip"]}))
+        lines = ["[body.boom]", on_bus(), "[body.boom.flex]", 'file = "boom.SID_FEM"', "[body.boom.node.end]"]
+        (tmp_path / "model.toml").write_text(bus(*lines, "at = [3, 0, 0]"))
+        body = load(tmp_path / "model.toml").body("boom")
+        assert body.mass == pytest.approx(1.5)
+        assert np.array(body.nodes["end"].shape) == pytest.approx(np.array(made.nodes["tip"].shape), rel=1e-6)
+        (tmp_path / "model.toml").write_text(bus(*lines, "at = [2, 0, 0]"))
+        with pytest.raises(ModelError, match=r"body\.boom\.node\.end: no node lies there"):
+            load(tmp_path / "model.toml")
+        (tmp_path / "model.toml").write_text(bus(*lines[:3], 'file = "model.toml"'))
+        with pytest.raises(ModelError, match=r"body\.boom\.flex\.file: .*model\.toml"):
+            load(tmp_path / "model.toml")
+
+
+class TestLoops:
+    def loop(self, *lines: str, kind: str) -> Loop:
+        return loads(bars("closed = false", "switchable = true", *lines, kind=kind)).loops[0]
+
+    @pytest.mark.parametrize("axis", [X, Y, Z, (0.0, 0.0, -2.0), (1.0, 2.0, -3.0)])
+    def test_axis_of_a_pin_is_z_of_its_frames(self, axis: tuple[float, float, float]) -> None:
+        loop = self.loop("frame_a = { quaternion = [0.6, 0, 0.8, 0] }", kind=f'kind = "pin"\naxis = {list(axis)}')
+        assert loop.rows == (1, 2, 4, 5, 6)
+        unit = np.array(axis) / np.linalg.norm(axis)
+        assert rotation(loop.b.frame) @ Z == pytest.approx(unit, abs=1e-15)
+        assert rotation(loop.a.frame) @ Z == pytest.approx(rotation((0.6, 0.0, 0.8, 0.0)) @ unit, abs=1e-15)
+
+    def test_frames_of_a_slider_are_turned_alike(self) -> None:
+        loop = self.loop(kind='kind = "slider"\naxis = [1, 2, 3]')
+        assert loop.rows == (1, 2, 3, 4, 5)
+        assert loop.a.frame == loop.b.frame
+
+    def test_the_other_axis_of_a_pin(self) -> None:
+        loop = self.loop("axis_b = [0, 1, 0]", kind='kind = "pin"\naxis = [1, 0, 0]')
+        assert rotation(loop.a.frame) @ Z == pytest.approx(X)
+        assert rotation(loop.b.frame) @ Z == pytest.approx(Y)
+
+    def test_axes_of_a_universal_joint(self) -> None:
+        loop = self.loop(kind='kind = "universal"\naxes = [[0, 1, 1], [0, 0, 1]]')
+        assert loop.rows == (3, 4, 5, 6)
+        assert rotation(loop.a.frame) @ X == pytest.approx([0, HALF, HALF])
+        assert rotation(loop.b.frame) @ Y == pytest.approx(Z)
+
+    def test_numbers(self) -> None:
+        loop = self.loop('time_constant = "20 ms"', "at_a = [0, 0, 1]", kind='distance = "50 cm"')
+        assert (loop.kind, loop.rows, loop.distance, loop.time_constant) == ("distance", (), 0.5, 0.02)
+        assert loop.a == Side(body="coupler", node="end", at=(0.0, 0.0, 1.0))
+        loop = self.loop(kind="rows = [6, 1]")
+        assert (loop.kind, loop.rows, loop.time_constant) == ("rows", (1, 6), 0.1)
+
+
+def rotation(q: tuple[float, float, float, float]) -> np.ndarray:
+    w, x, y, z = q
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + 2 * (w * cross + cross @ cross)
 
 
 def test_a_large_file_reads_in_about_a_second() -> None:

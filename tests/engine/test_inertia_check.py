@@ -5,6 +5,8 @@ The refusals themselves are in `bad_models`.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,8 +15,8 @@ from hypothesis import strategies as st
 from bad_models import panel
 from mbdy.engine.faults import ModelError
 from mbdy.engine.files import loads
-from mbdy.engine.inertia_check import faults_of_inertia
-from mbdy.engine.model import Body, Joint, Model
+from mbdy.engine.inertia_check import faults_of_energy, faults_of_inertia, mass_matrix
+from mbdy.engine.model import Body, Flex, Joint, Model, Node
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
@@ -76,3 +78,55 @@ def test_rounding_does_not_hide_an_idle_hinge(seed: int, more: int) -> None:
     found = {fault.path for fault in faults_of_inertia(model)}
     assert found
     assert found <= {f"body.b{k}.joint" for k in range(7)}  # most often the last to be asked, b0
+
+
+SLUG = """
+mbdy = 1
+[body.bus]
+mass = 1e-3
+inertia = [1, 1, 1]
+joint = { to = "inertial", kind = "free" }
+[body.slug]
+mass = 1
+joint = { to = "bus", kind = "prismatic", axis = [1, 0, 0] }
+flex = { frequencies = ["1 Hz"], coupling = [[0], [0], [0], [0.999], [0], [0]] }
+node.end = { at = [0, 0, 0.3], shape = [[0], [0], [0], [1], [0], [0]] }
+"""
+
+
+def test_what_a_mode_leaves_of_the_inertia() -> None:
+    """A mode that takes nearly all of a body along leaves a little; what hangs on its node does not help the joint."""
+    loads(SLUG)
+    whole = SLUG.replace("0.999", "1")
+    for more in ("", "[body.tip]\nmass = 5\ninertia = [1, 1, 1]\njoint = { to = 'slug.end', kind = 'fixed' }"):
+        with pytest.raises(ModelError) as caught:
+            loads(whole + more)
+        assert [fault.path for fault in caught.value.faults] == ["body.slug.joint"]
+    origin = "[body.tip]\nmass = 5\ninertia = [1, 1, 1]\njoint = { to = 'slug', kind = 'fixed' }"
+    loads(whole + origin)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6))
+def test_flexible_trees_pass(seed: int) -> None:
+    """Bodies on nodes of bodies whose modes take most of their mass along."""
+    rng = np.random.default_rng(seed)
+    bodies: list[Body] = []
+    for k in range(6):
+        to = f"b{rng.integers(k)}" if k else "inertial"
+        joint = Joint(to=to, node="n" if k else "", rotations=(vector(rng),), at=vector(rng), frame=turn(rng))
+        body = random_body(rng, f"b{k}", joint)
+        factor = np.linalg.cholesky(mass_matrix(body)) @ np.linalg.qr(rng.normal(size=(6, 3)))[0]
+        square = np.diag(10.0 ** rng.uniform(-3, 3, size=3))
+        rows = [tuple(row) for row in (0.999 * factor @ square).tolist()]
+        shape = tuple(tuple(row) for row in rng.normal(size=(6, 3)).tolist())
+        mass = tuple(tuple(row) for row in (square @ square).tolist())
+        flex = Flex(mass=mass, stiffness=mass, damping=mass, coupling=tuple(rows))
+        bodies.append(replace(body, flex=flex, nodes={"n": Node(at=vector(rng), shape=shape)}))
+    model = Model(name="", bodies=tuple(bodies))
+    assert faults_of_energy(model) == []
+    assert faults_of_inertia(model) == []
+    large = [tuple(1.01 * value / 0.999 for value in row) for row in bodies[2].flex.coupling]  # type: ignore[union-attr]
+    bodies[2] = replace(bodies[2], flex=replace(bodies[2].flex, coupling=tuple(large)))  # type: ignore[type-var]
+    (fault,) = faults_of_energy(replace(model, bodies=tuple(bodies)))
+    assert fault.path == "body.b2.flex.coupling"

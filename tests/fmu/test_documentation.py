@@ -11,6 +11,7 @@ import pytest
 
 from fmu.client import satellite
 from fmu.described import EXAMPLES, model_of
+from fmu.flexible_systems import docking, flexible_four_bar, with_boom
 from mbdy.engine import Model, ports
 from mbdy.fmu.pages.documentation import page
 from mbdy.fmu.pages.drawing import drawing, layout
@@ -83,7 +84,11 @@ def test_any_name(name):
     assert re.sub(r"[\x01\x0b]", "", name) in reader.text
 
 
-@pytest.mark.parametrize("model", [satellite(), chain(0), chain(400), star(40)], ids=lambda m: m.name)
+@pytest.mark.parametrize(
+    "model",
+    [satellite(), chain(0), chain(400), star(40), with_boom(), docking(), flexible_four_bar()],
+    ids=lambda m: m.name,
+)
 def test_the_drawing_has_each_body_beyond_its_parent(model):
     root = ElementTree.fromstring(drawing(model))
     boxes = [
@@ -97,6 +102,18 @@ def test_the_drawing_has_each_body_beyond_its_parent(model):
     for place, box in zip(layout(model), boxes[1:], strict=True):
         parent = boxes[place.parent + 1]  # the first box is inertial space
         assert box["x"] >= parent["x"] + parent["width"] + 20
+
+
+def test_modes_and_loops_are_shown():
+    text = read(docking(), kind="native").text
+    for words in ("Loops", "loop.dock.closed opens and closes it", "chaser.port", "target.port", "weld", "guesses"):
+        assert words in text
+    assert "Loops" not in read(with_boom(), kind="native").text
+    root = ElementTree.fromstring(drawing(docking()))
+    texts = [node.text for node in root.iter(f"{SVG}text")]
+    assert "∿ 1 mode" in texts
+    assert "dock" in texts
+    assert [node.get("class") for node in root.iter(f"{SVG}path")].count("loop") == 1
 
 
 def test_no_two_bodies_in_one_place():

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from fmu.client import satellite
+from fmu.flexible_systems import docking
 from mbdy.engine import Model
 from mbdy.engine.building import FLAGS, Compiler, compiler, shared_library
 from mbdy.fmu import export_fmu
@@ -150,6 +151,28 @@ def test_sanitizers_find_nothing_in_many_random_calls(fmi, tmp_path):
     made = driver(one, tmp_path, SEES_MEMORY)
     for seed in range(100, 105):
         check_coverage(ran([made, seed, MANY]), one)
+
+
+@pytest.mark.slow
+@each_version
+def test_sanitizers_find_nothing_where_modes_bend_and_a_loop_closes(fmi, tmp_path):
+    seen_by(SEES_MEMORY, tmp_path)
+    one = watched(native(docking(), fmi, tmp_path / "fmu"), SEES_MEMORY)
+    made = driver(one, tmp_path, SEES_MEMORY)
+    for seed in (200, 201):
+        check_coverage(ran([made, seed, MANY // 2]), one)
+
+
+@pytest.mark.slow
+@each_version
+@pytest.mark.parametrize("kind", ["co-simulation", "model exchange"])
+def test_nothing_is_allocated_where_a_loop_closes(fmi, kind, tmp_path):
+    one = native(docking(), fmi, tmp_path / "fmu")
+    said = ran(
+        [program(one, ["real.c"], tmp_path), one.library, "quiet", *([kind] if kind == "model exchange" else [])]
+    )
+    before, after = map(int, re.findall(r"\d+", said))
+    assert (before > 0, after) == (True, 0)
 
 
 @each_version

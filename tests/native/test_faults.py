@@ -152,7 +152,7 @@ def test_a_latch_is_logged_as_an_event(exchanged):
     client.set_states(x)
     client.fmu.enterEventMode()
     assert client.event()
-    assert client.said[-1][1:] == ("logEvents", "locked joints stopped at 0 s")
+    assert client.said[-1][1:] == ("logEvents", "locked joints or closed loops stopped at 0 s")
 
 
 def test_a_wrong_token_makes_no_instance(natives, fmi, tmp_path, capfd):

@@ -54,6 +54,8 @@ def counts(plant: Plant) -> dict[str, int]:
 
 
 def _facts(path: Path, plant: Plant, found: Totals) -> dict[str, Any]:
+    from mbdy.app.modes_and_loops import flexible_facts, loop_facts
+
     return {
         "ok": True,
         "file": path,
@@ -62,14 +64,18 @@ def _facts(path: Path, plant: Plant, found: Totals) -> dict[str, Any]:
             {
                 "name": body.name,
                 "to": body.joint.to,
+                "node": body.joint.node,
                 "kind": body.joint.kind,
                 "degrees_of_freedom": body.joint.n_u,
                 "mass": body.mass,
                 "wheels": list(body.wheels),
                 "nodes": list(body.nodes),
+                "modes": body.modes,
             }
             for body in plant.model.bodies
         ],
+        **flexible_facts(plant.model),
+        **loop_facts(plant.model),
         "counts": counts(plant),
         "totals": {
             "mass": found.mass,
@@ -85,6 +91,8 @@ def _facts(path: Path, plant: Plant, found: Totals) -> dict[str, Any]:
 def _show(path: Path, plant: Plant, found: Totals) -> None:
     from rich.table import Table
 
+    from mbdy.app.modes_and_loops import lines
+
     console = terminal()
     console.print(_tree(plant.model))
     grid = Table(show_header=False, box=None, pad_edge=False)
@@ -95,13 +103,21 @@ def _show(path: Path, plant: Plant, found: Totals) -> None:
         grid.add_row("" if i else "inertia at start", _row(row) + ("" if i else f" kg.m2 (about it, {axes})"))
     grid.add_row("principal moments", f"{_row(found.principal)} kg.m2")
     for what, number in counts(plant).items():
-        wheels = sum(len(body.wheels) for body in plant.model.bodies) if what == "degrees_of_freedom" else 0
-        besides = f", and {counted(wheels, 'wheel')}" if wheels else ""
+        besides = _besides(plant.model) if what == "degrees_of_freedom" else ""
         grid.add_row(what.replace("_", " "), f"{number}{besides}")
+    for what, words in lines(plant.model):
+        grid.add_row(what, words)
     console.print(grid)
     troubles = len(said_warnings)
     verdict = counted(troubles, "warning") if troubles else "no faults"
     typer.echo(f"{path}: {verdict}")
+
+
+def _besides(model: Model) -> str:
+    """What moves besides the joints."""
+    wheels, modes = sum(len(body.wheels) for body in model.bodies), sum(body.modes for body in model.bodies)
+    said = [counted(number, what) for number, what in ((wheels, "wheel"), (modes, "mode")) if number]
+    return f", and {' and '.join(said)}" if said else ""
 
 
 def _tree(model: Model) -> Tree:

@@ -83,7 +83,9 @@ def evidence(found: Verification, made: Origin) -> str:
             "Largest difference of a derivative of a state from Order-N's, relative to that derivative's largest value",
             "of all states with the same laws of effort. All laws of the file are at work where none is named; every",
             "state is compared again without any, and with each one alone. Each formulation is written from its own",
-            "source and shares only the model, its tree and the reading of its numbers with the others.",
+            "source and shares only the model, its tree and the reading of its numbers with the others; those of the",
+            "family of `lagrange` share their matrices too and count as one. Forces and torques of closed loops are",
+            "relative to the largest of their kind.",
             "",
             *_table(("formulation", "source", "disagreement", "where", "agrees"), _formulations(found)),
             *_outside(found),
@@ -99,10 +101,12 @@ def evidence(found: Verification, made: Origin) -> str:
             "## Coverage",
             "",
             "Compared: the derivatives of all states (accelerations, rates of coordinates and quaternions, torques on",
-            "wheels) at the states above; work and energy; linear and angular momentum.",
+            "wheels, modal accelerations) at the states above; forces and torques of closed loops; work and energy;",
+            "linear and angular momentum.",
             "",
-            "Not compared: start values, what a latch does and its impulses, outputs such as loads, reactions and",
-            "energy, and integration over time. The tests of mbdy itself cover those; this page says nothing of them.",
+            "Not compared: start values and how they close loops, what a latch does and its impulses, outputs such as",
+            "loads, reactions and energy, and integration over time. The tests of mbdy itself cover those; this page",
+            "says nothing of them.",
             "",
         ]
     )
@@ -142,7 +146,11 @@ def _formulations(found: Verification) -> list[tuple[str, ...]]:
             rows.append((label, item.source, "not covered" if item.uncovered else "not compared", "", ""))
             continue
         where = f"derivative of `{item.variable}`, {_where(item.found)}" if item.variable else ""
-        rows.append((label, item.source, f"{item.found.figure:.2e}", where, _yes(item.agrees)))
+        rows.append((label, item.source, f"{item.found.figure:.2e}", where, _yes(item.found.agrees)))
+        if item.forces:
+            where = f"`{item.force}`, {_where(item.forces)}" if item.force else ""
+            label = f"{item.name}: forces of loops"
+            rows.append((label, "", f"{item.forces.figure:.2e}", where, _yes(item.forces.agrees)))
     return rows
 
 

@@ -19,7 +19,7 @@ from mbdy.app.common import (
     written,
 )
 from mbdy.app.progress import busy
-from mbdy.app.simulate import Integrator
+from mbdy.app.simulate import INTEGRATOR_HELP, Integrator
 
 if TYPE_CHECKING:
     from mbdy.engine import Dynamics
@@ -79,17 +79,19 @@ def fmu(
         bool, typer.Option("--scalars", help="No arrays in FMI 3.0, for importers that cannot use them.")
     ] = False,
     step: Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")] = "0.001",
-    integrator: Annotated[Integrator, typer.Option(help="How a step is made.")] = Integrator.RK4,
+    integrator: Annotated[Integrator, typer.Option(help=INTEGRATOR_HELP)] = Integrator.RK4,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Export a model as an FMU."""
     internal = seconds(step, "--step")
+    from mbdy.blocks.fast_mode import tell_of_fast_modes
     from mbdy.fmu.export import checked, export_fmu, platforms_of
 
     checked(fmi=fmi, kind=kind, step=internal, integrator=integrator.value)
     wanted = platforms_of(platform or (), kind)
     loaded = load_model(model)
     path = written(model, output, ".fmu")
+    tell_of_fast_modes(loaded, internal, integrator.value)
     with busy("exporting") as tell:
         export_fmu(
             loaded,

@@ -23,6 +23,11 @@ FLAT = 1e-9
 MOST_PANELS = 24
 """Panels that a section shows."""
 
+DRAWN = ("omega", "attitude", "joint_rates", "joint_positions", "wheels", "residuals", "loops")
+"""Ports whose outputs have sections of their own."""
+MODAL = (".flex.displacement", ".flex.strain_energy")
+"""Endings of the outputs of modes that have."""
+
 FEW = 10
 """Rows of a run that are drawn as points too."""
 
@@ -91,10 +96,17 @@ def sections(run: Run) -> list[Section]:
         ),
         Section("Joints", "Positions and speeds of the joints.", tuple(_joints(run, known))),
         Section("Wheels", "Speed relative to the body.", tuple(of(".speed"))),
+        Section("Modes", "Modal displacements of flexible bodies, and the energy in them.", tuple(_modes(run, known))),
+        Section(
+            "Loops",
+            "Force and torque of each closed loop on its b, in the axes of the loop frame of a, and the errors of "
+            "closure, turning rows apart from moving ones.",
+            tuple(_loops(run, known)),
+        ),
         Section("Momentum and energy", _balance_words(), tuple(_balances(run, known))),
     ]
     if len(run.names) < len(run.ports.output_names):
-        drawn = {v.name for v in known if v.port in ("omega", "attitude", "joint_rates", "joint_positions", "wheels")}
+        drawn = {v.name for v in known if v.port in DRAWN or v.name.endswith(MODAL)}
         rest = [v for v in known if v.name not in drawn and v.name not in TOTALS]
         found.append(Section("Other outputs", "Recorded on request.", tuple(panel(run, v) for v in rest)))
     return [section for section in found if section.panels]
@@ -129,6 +141,36 @@ def _joints(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
     for joint in dict.fromkeys(v.name.rpartition(".")[0] for v in of_joint):
         own = [v for v in of_joint if v.name.rpartition(".")[0] == joint]
         yield from (panel(run, v) for port in ports for v in own if v.port == port)
+
+
+def _modes(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
+    """Body by body: its modal displacements, then the energy in them."""
+    for v in known:
+        if v.name.endswith(".flex.displacement"):
+            values = run[v.name].reshape(len(run), -1)
+            yield Panel(v.name, v.description, "1", tuple((f"mode {k + 1}", values[:, k]) for k in range(v.size)))
+        elif v.name.endswith(".flex.strain_energy"):
+            yield panel(run, v)
+
+
+def _loops(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
+    """Loop by loop: its force and torque, then its errors, each unit by itself."""
+    of_loop = [v for v in known if v.port in ("residuals", "loops")]
+    for loop in dict.fromkeys(v.name.rpartition(".")[0] for v in of_loop):
+        own = {v.name.rpartition(".")[2]: v for v in of_loop if v.name.rpartition(".")[0] == loop}
+        yield from (panel(run, own[what]) for what in ("force", "torque") if what in own)
+        for what in ("residual", "residual_rate"):
+            if what in own:
+                yield from _errors(run, own[what])
+
+
+def _errors(run: Run, variable: Variable) -> Iterator[Panel]:
+    """The errors of a loop or their rates, one panel for each unit."""
+    values = run[variable.name].reshape(len(run), -1)
+    for unit in dict.fromkeys(variable.units):
+        places = [k for k, own in enumerate(variable.units) if own == unit]
+        lines = tuple((variable.labels[k] or variable.name, values[:, k]) for k in places)
+        yield Panel(variable.name, variable.description, unit, lines)
 
 
 def _balances(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:

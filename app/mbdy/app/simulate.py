@@ -46,6 +46,13 @@ class Integrator(StrEnum):
 
     RK4 = "rk4"
     EULER_CROMER = "euler-cromer"
+    ROSENBROCK = "rosenbrock"
+
+
+INTEGRATOR_HELP = (
+    "How a step is made: rk4; euler-cromer (first order); rosenbrock (linearly implicit, for springs, modes and stops "
+    "much faster than the step)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +83,7 @@ def simulate(
     until: Annotated[str, typer.Option(help="End of the run, in s or with a unit ('2 min').")] = "60",
     every: Annotated[str | None, typer.Option(help="Time between recorded rows; about 500 rows if left out.")] = None,
     step: Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")] = "0.001",
-    integrator: Annotated[Integrator, typer.Option(help="How a step is made.")] = Integrator.RK4,
+    integrator: Annotated[Integrator, typer.Option(help=INTEGRATOR_HELP)] = Integrator.RK4,
     assign: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any input, parameter or start value; as often as needed."),

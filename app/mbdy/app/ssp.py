@@ -19,7 +19,7 @@ from mbdy.app.common import (
 )
 from mbdy.app.fmu import Platforms
 from mbdy.app.progress import busy
-from mbdy.app.simulate import Integrator
+from mbdy.app.simulate import INTEGRATOR_HELP, Integrator
 
 FMI = "2.0"
 """The version of SSP 1.0's FMUs."""
@@ -53,13 +53,14 @@ def ssp(
     kind: Annotated[str, typer.Option(help="What the plant's FMU is made of, as for mbdy fmu.")] = "python",
     platform: Platforms = None,
     step: Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")] = "0.001",
-    integrator: Annotated[Integrator, typer.Option(help="How a step is made.")] = Integrator.RK4,
+    integrator: Annotated[Integrator, typer.Option(help=INTEGRATOR_HELP)] = Integrator.RK4,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Export a model and a controller, connected, as an SSP package."""
     pairs = [_pair(text) for text in connect or ()]
     patterns = [part.strip() for text in outputs for part in text.split(",")] if outputs else None
     internal = seconds(step, "--step")
+    from mbdy.blocks.fast_mode import tell_of_fast_modes
     from mbdy.fmu import export_ssp
     from mbdy.fmu.export import checked, platforms_of
 
@@ -67,6 +68,7 @@ def ssp(
     wanted = [one.name for one in platforms_of(platform or (), kind)]
     loaded = load_model(model)
     path = written(model, output, ".ssp", sources=(controller,))
+    tell_of_fast_modes(loaded, internal, integrator.value)
     with busy("exporting") as tell:
         export_ssp(
             loaded,

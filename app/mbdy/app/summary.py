@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mbdy.blocks import Run
 from mbdy.engine import Model, Ports, Variable
+from mbdy.engine.model import INERTIAL
 
 Array = NDArray[np.float64]
 
@@ -109,7 +110,8 @@ def causes(model: Model, table: Ports, largest: Mapping[str, float]) -> dict[str
     forces = acts(".force", "external_forces", "node_forces")
     torques = acts(".torque", "external_forces", "node_forces")
     outside = ["external forces act"] * forces
-    mount = ["the joint to inertial acts"] * held
+    looped = any(side.body == INERTIAL for loop in model.loops for side in (loop.a, loop.b))
+    mount = ["the joint to inertial acts"] * held + ["a loop to inertial acts"] * looped
     said = {
         TOTALS[0]: outside + ["external torques act"] * torques + mount,
         TOTALS[1]: ["gravity acts"] * acts("gravity", "gravity") + outside + mount,

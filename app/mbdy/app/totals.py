@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.blocks import Outputs
-from mbdy.engine import Model
+from mbdy.engine import Body, Model
 
 Array = NDArray[np.float64]
 ROUNDING, ROUNDING_OF_PLACES = 1e-12, 1e-14
@@ -32,16 +32,21 @@ class Totals:
 
 
 def totals(model: Model, y: Outputs) -> Totals:
-    """Totals of ``model``, with the masses of its file, in the positions ``y``."""
+    """Totals of ``model``, with the masses of its file, in the positions and modal displacements ``y``."""
     turn = {body.name: rotation(np.asarray(y[f"{body.name}.attitude"])) for body in model.bodies}
-    centres = np.array([np.asarray(y[f"{b.name}.position"]) + turn[b.name] @ np.array(b.com) for b in model.bodies])
+    shapes = [deformed(body, y) for body in model.bodies]
+    centres = np.array(
+        [
+            np.asarray(y[f"{body.name}.position"]) + turn[body.name] @ com
+            for body, (com, _) in zip(model.bodies, shapes, strict=True)
+        ]
+    )
     masses = np.array([body.mass for body in model.bodies])
     mass = float(masses.sum())
     centre = masses @ centres / mass if mass else np.zeros(3)
     inertia = np.zeros((3, 3))
-    for body, arm in zip(model.bodies, centres - centre, strict=True):
-        own = turn[body.name] @ np.array(body.inertia) @ turn[body.name].T
-        inertia += own + body.mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+    for body, (_, about), arm in zip(model.bodies, shapes, centres - centre, strict=True):
+        inertia += turn[body.name] @ about @ turn[body.name].T + body.mass * steiner(arm)
     least = ROUNDING_OF_PLACES * float(np.abs(centres).max())
     roots = [body for body in model.bodies if body.joint.to == "inertial"]
     if len(roots) > 1 or not roots[0].joint.floating:
@@ -50,6 +55,30 @@ def totals(model: Model, y: Outputs) -> Totals:
     C = turn[base]
     own = C.T @ (centre - np.asarray(y[f"{base}.position"]))
     return Totals(mass, _clean(own, least), _tidy(C.T @ inertia @ C), base)
+
+
+def deformed(body: Body, y: Outputs) -> tuple[Array, Array]:
+    """Mass centre (3) [m] from the origin of ``body`` and inertia (3, 3) [kg.m2] about it, body axes, as its modes
+    stand in ``y``."""
+    com, inertia = np.array(body.com), np.array(body.inertia)
+    if not body.flex:
+        return com, inertia
+    flex, eta = body.flex, np.atleast_1d(y[f"{body.name}.flex.displacement"])
+    about = inertia + body.mass * steiner(com)
+    moment = body.mass * com + np.array(flex.coupling)[3:] @ eta
+    if flex.moment_second:
+        moment = moment + np.einsum("aij,i,j->a", np.array(flex.moment_second), eta, eta) / 2
+    if flex.inertia_first:
+        about = about + np.einsum("iab,i->ab", np.array(flex.inertia_first), eta)
+    if flex.inertia_second:
+        about = about + np.einsum("ijab,i,j->ab", np.array(flex.inertia_second), eta, eta) / 2
+    centre = moment / body.mass if body.mass else com
+    return centre, about - body.mass * steiner(centre)
+
+
+def steiner(arm: Array) -> Array:
+    """The inertia (3, 3) of a unit mass at ``arm`` (3)."""
+    return arm @ arm * np.eye(3) - np.outer(arm, arm)
 
 
 def _tidy(inertia: Array) -> Array:

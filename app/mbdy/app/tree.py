@@ -31,7 +31,7 @@ def branches(model: Model) -> tuple[Branch, ...]:
 
 
 def joint_words(body: Body) -> str:
-    """``"revolute"``, ``"general, 2 translations, 1 rotation, switchable"``."""
+    """``"revolute"``, ``"general, 2 translations, 1 rotation, switchable"``, ``"revolute, on boom.tip"``."""
     joint = body.joint
     words = [joint.kind]
     if joint.kind == "general":
@@ -39,12 +39,15 @@ def joint_words(body: Body) -> str:
         words += ["spherical"] if joint.spherical else []
         words += [counted(joint.n_rotations, "rotation")] if joint.rotations else []
     words += [motion for motion in ("prescribed", "switchable") if motion in joint.motion]
+    words += [f"on {joint.to}.{joint.node}"] if joint.node else []
     return ", ".join(words)
 
 
 def details(body: Body) -> tuple[str, ...]:
-    """Mass, wheels and nodes of a body in words."""
+    """Mass, modes, wheels and nodes of a body in words."""
     said = [f"{body.mass:g} kg"]
+    if body.modes:
+        said.append(counted(body.modes, "mode"))
     if body.wheels:
         said.append(f"{'wheel' if len(body.wheels) == 1 else 'wheels'} {', '.join(body.wheels)}")
     if body.nodes:
@@ -53,5 +56,5 @@ def details(body: Body) -> tuple[str, ...]:
 
 
 def degrees_of_freedom(model: Model) -> int:
-    """Degrees of freedom of all joints, prescribed ones among them; wheels not."""
+    """Degrees of freedom of all joints, prescribed ones among them; wheels and modes not, and no loop counted off."""
     return sum(body.joint.n_u for body in model.bodies)

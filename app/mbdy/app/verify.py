@@ -35,7 +35,7 @@ def verify(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
 ) -> None:
-    """Compare the equations with three independent formulations and the laws of mechanics, at random states.
+    """Compare the equations with independent formulations and the laws of mechanics, at random states.
 
     Exit status 0 where all that covers the model agrees, 1 where something does not, 2 for a model with faults.
     """

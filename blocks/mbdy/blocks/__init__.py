@@ -27,6 +27,7 @@ from mbdy.blocks.cssl import (
     to_pathsim,
 )
 from mbdy.blocks.errors import StateError, StepError, VariableError
+from mbdy.blocks.fast_mode import FastModeWarning
 from mbdy.blocks.linear import LargeAngleWarning, LinearPlant, PartlyLinearPlant
 from mbdy.blocks.located import LocatedRun, Pulse, Switch, simulate_located
 from mbdy.blocks.plant import Plant, Snapshot
@@ -58,6 +59,7 @@ __all__ = [
     "DerivedRate",
     "EulerAngleSensor",
     "ExternalForces",
+    "FastModeWarning",
     "GaussianNoise",
     "HingeDrive",
     "HysteresisLoop",

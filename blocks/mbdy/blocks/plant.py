@@ -13,11 +13,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.errors import StateError, StepError, VariableError
+from mbdy.blocks.fast_mode import tell_of_fast_modes
 from mbdy.blocks.grids import positive
 from mbdy.blocks.singular import watch
 from mbdy.blocks.typed import Inputs, OutputLayout, Outputs, inputs
 from mbdy.engine import Compiled, Model, Ports, Variable, compiled, keep_rules, load
-from mbdy.engine.core.binding import BAD_INPUT, BAD_PARAMETER, BAD_START, BAD_STEP, FAILED, INTEGRATORS, OK, ORDERS
+from mbdy.engine.core.binding import (
+    BAD_INPUT,
+    BAD_PARAMETER,
+    BAD_START,
+    BAD_STEP,
+    FAILED,
+    IMPLICIT,
+    INTEGRATORS,
+    OK,
+    ORDERS,
+    UNCLOSED,
+)
 from mbdy.engine.dynamics import Dynamics
 from mbdy.engine.formulations import ORDER_N
 from mbdy.engine.units import quantity
@@ -45,7 +57,8 @@ class Plant:
     ``model``        a `Model`, or the path of a model file.
     ``step``         [s] longest internal step, a number or a text with unit (``"1 ms"``). A communication step H is
                      covered by ``ceil(H/step - 1e-9)`` equal internal ones.
-    ``integrator``   ``"rk4"`` or ``"euler-cromer"`` (semi-implicit, speeds first).
+    ``integrator``   ``"rk4"``, ``"euler-cromer"`` (semi-implicit, speeds first) or ``"rosenbrock"`` (linearly implicit,
+                     order 4, L-stable: for springs, modes and stops much faster than the step).
     ``interpolation`` ``"held"``: inputs stay over a communication step; ``"linear"``: they go on a line from their
                      values at its begin to the values set now, which are those of its end (`jump` for a jump);
                      ``"quadratic"``: on the parabola through their values at its begin, those of `middle` and those
@@ -56,7 +69,8 @@ class Plant:
                      ones in NumPy for second opinions, much slower. Outputs and latches are always Order-N's.
 
     Inputs, parameters and start values are set by name, ``plant["panel.joint.torque"] = 0.2`` (SI, or a text with
-    unit), inputs also through ``plant.inputs`` (views, no copies). ``step`` returns `Outputs`.
+    unit), inputs also through ``plant.inputs`` (views, no copies). ``step`` returns `Outputs`. A mode of a flexible
+    body that the integrator does not follow in its steps is warned of, with `mbdy.blocks.FastModeWarning`.
     Raises ValueError for a bad step, integrator or formulation, or one that does not cover the model; `ModelError` for
     a bad file.
     """
@@ -76,10 +90,13 @@ class Plant:
         keep_rules(self.model)
         self.internal_step = _seconds(step, "step")
         self.integrator = _chosen(integrator, INTEGRATORS, "integrator")
+        tell_of_fast_modes(self.model, self.internal_step, self.integrator)
         self.interpolation = _chosen(interpolation, ORDERS, "interpolation")
         self.formulation = formulation
         self.dynamics = dynamics
-        self.compiled: Compiled = compiled(self.model, virtual=virtual, formulation=formulation, dynamics=dynamics)
+        self.compiled: Compiled = compiled(
+            self.model, virtual=virtual, formulation=formulation, dynamics=dynamics, implicit=integrator in IMPLICIT
+        )
         self.ports: Ports = self.compiled.equations.ports
         core = self._core = self.compiled.core()
         self._s, self._x, self._u, self._u_mid, self._u_end, self._p, self._y = map(
@@ -383,6 +400,12 @@ class Plant:
             name = self.ports.start_names[place]
             what = "a quaternion must not be zero" if ".attitude" in name else f"must be finite, got {self._s[place]}"
             return VariableError(f"start value {name!r}: {what}")
+        if status == UNCLOSED:
+            row = self.output_names[self.ports.span("residuals").start + place]
+            loop = row.rpartition(".")[0]
+            return VariableError(
+                f"{loop!r}: cannot be closed from the start values, {row!r} stays; start nearer to where it closes"
+            )
         if status == BAD_STEP:
             return StepError(f"communication step: must be positive, finite and below 1e9 internal ones, got {H} s")
         assert status == FAILED

@@ -1,5 +1,6 @@
 """What a system is and its equations of motion: model files, the Order-N equations, the compiled core."""
 
+from mbdy.engine.assembly import Assembly, assemble
 from mbdy.engine.building import CompilerError, NoCacheNote
 from mbdy.engine.compiled import Compiled, NoCompilerNote, compiled
 from mbdy.engine.dynamics import Dynamics, Linear, PartlyLinear, equations_of
@@ -7,7 +8,7 @@ from mbdy.engine.equations import Equations, equations
 from mbdy.engine.faults import Fault, ModelError, ModelWarning
 from mbdy.engine.files import dumps, load, loads, save
 from mbdy.engine.linear import Linearization, fastest, linearize
-from mbdy.engine.model import Body, GravityGradient, Joint, Model, Node, Wheel
+from mbdy.engine.model import Body, Flex, GravityGradient, Joint, Loop, Model, Node, Side, Wheel
 from mbdy.engine.modes import Mode
 from mbdy.engine.operating_point import OperatingPoint
 from mbdy.engine.ports import Ports, ports
@@ -19,16 +20,19 @@ from mbdy.engine.verification import Verification
 from mbdy.engine.verify import verify
 
 __all__ = [
+    "Assembly",
     "Body",
     "Compiled",
     "CompilerError",
     "Dynamics",
     "Equations",
     "Fault",
+    "Flex",
     "GravityGradient",
     "Joint",
     "Linear",
     "Linearization",
+    "Loop",
     "Mode",
     "Model",
     "ModelError",
@@ -40,10 +44,12 @@ __all__ = [
     "PartlyLinear",
     "Ports",
     "SecondOrder",
+    "Side",
     "TrimError",
     "Variable",
     "Verification",
     "Wheel",
+    "assemble",
     "compiled",
     "dumps",
     "equations",

@@ -15,8 +15,9 @@ from casadi import MX
 from numpy.typing import NDArray
 
 from mbdy.engine.equations import Equations
-from mbdy.engine.formulations.values import Part, Reader, joint_efforts, resultant, rotation, wheel_torques
-from mbdy.engine.model import INERTIAL, Model
+from mbdy.engine.formulations.forces import joint_efforts, mass_centre, resultant, wheel_torques
+from mbdy.engine.formulations.values import Part, Reader, rotation
+from mbdy.engine.model import INERTIAL, Loop, Model
 
 Array = NDArray[np.float64]
 
@@ -28,7 +29,7 @@ class Motion:
     ``arm`` leads from the system's mass centre to the body's; ``velocity`` and ``acceleration`` are those of its
     origin, ``spin`` and ``spin_rate`` its angular velocity and acceleration; ``force`` and ``torque`` the resultant
     of all that acts on it from outside the system, but uniform gravity, at its mass centre. ``inertia`` [kg.m2] is the
-    trace about its origin.
+    trace about its origin. ``shaking`` (m) has the sizes of a flexible body's modal accelerations.
     """
 
     part: Part
@@ -41,6 +42,7 @@ class Motion:
     torque: Array
     inertia: float
     wheel_torques: Array
+    shaking: Array
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Instant:
     gravity: Array
     outputs: Mapping[str, Array]
     rates: Mapping[str, Array]
+    loops: tuple[Loop, ...] = ()
 
     @property
     def mass(self) -> float:
@@ -64,6 +67,7 @@ class Observer:
         self.model, self.made = model, made
         self.reader = Reader(model)
         differentiated = [f"{b.name}.omega" for b in model.bodies]
+        differentiated += [f"{b.name}.flex.rate" for b in model.bodies if b.flex]
         differentiated += ["system.momentum", "system.angular_momentum"]
         self.differentiated = [made.ports.by_name[name] for name in differentiated]
         outputs = made.outputs
@@ -84,7 +88,8 @@ class Observer:
         ends = np.cumsum([v.size for v in self.differentiated])[:-1]
         rates = {v.name: rate for v, rate in zip(self.differentiated, np.split(y_rate, ends), strict=True)}
         parts = self.reader.parts(x, u, p)
-        return Instant(tuple(_motion(part, outputs, rates) for part in parts), self.reader.gravity(u), outputs, rates)
+        motions = tuple(_motion(part, outputs, rates) for part in parts)
+        return Instant(motions, self.reader.gravity(u), outputs, rates, self.model.loops)
 
 
 def _motion(part: Part, outputs: Mapping[str, Array], rates: Mapping[str, Array]) -> Motion:
@@ -93,7 +98,7 @@ def _motion(part: Part, outputs: Mapping[str, Array], rates: Mapping[str, Array]
     force, torque = resultant(part)
     return Motion(
         part=part,
-        arm=outputs[f"{name}.position"] + C @ constants.com - outputs["system.centre_of_mass"],
+        arm=outputs[f"{name}.position"] + C @ mass_centre(part) - outputs["system.centre_of_mass"],
         velocity=outputs[f"{name}.velocity"],
         acceleration=outputs[f"{name}.acceleration"],
         spin=C @ outputs[f"{name}.omega"],
@@ -102,6 +107,7 @@ def _motion(part: Part, outputs: Mapping[str, Array], rates: Mapping[str, Array]
         torque=C @ torque,
         inertia=float(np.trace(constants.inertia) + constants.mass * constants.com @ constants.com),
         wheel_torques=wheel_torques(part, outputs[f"{name}.omega"]),
+        shaking=np.abs(rates.get(f"{name}.flex.rate", np.zeros(0))),
     )
 
 
@@ -124,6 +130,9 @@ def _anchored(model: Model) -> str:
             return f"body {body.name!r} is held by its joint to inertial"
         if "prescribed" in body.joint.motion:
             return f"the motion of {body.name!r} is prescribed"
+    for loop in model.loops:
+        if INERTIAL in (loop.a.body, loop.b.body):
+            return f"loop {loop.name!r} closes to inertial"
     return "" if len(roots) == 1 else "several bodies float"
 
 
@@ -144,7 +153,20 @@ def _work(instant: Instant) -> tuple[float, float]:
         scale += np.abs(joint_efforts(part) * part.motion.u).sum() + np.abs(reaction * part.motion.u).sum()
         for wheel, torque in zip(part.body.wheels, m.wheel_torques, strict=True):
             scale += abs(torque * instant.outputs[f"{name}.{wheel}.speed"][0])
+        if modes := part.constants.modes:
+            eta, eta_rate = np.abs(part.motion.eta), np.abs(part.motion.eta_rate)
+            acting = np.abs(modes.stiffness) @ eta + np.abs(modes.damping) @ eta_rate + np.abs(modes.mass) @ m.shaking
+            scale += acting @ eta_rate + pull / part.constants.mass * np.abs(modes.moving).sum(axis=0) @ eta_rate
+    scale += sum(_passed(instant, loop.name) for loop in instant.loops)
     return float(instant.outputs["system.work_residual"][0]), float(scale)
+
+
+def _passed(instant: Instant, loop: str) -> float:
+    """Size of the power that a loop passes from one side to the other."""
+    speed = max(np.linalg.norm(m.velocity) + np.linalg.norm(m.spin) * np.linalg.norm(m.arm) for m in instant.motions)
+    spin = max(np.linalg.norm(m.spin) for m in instant.motions)
+    force, torque = (np.linalg.norm(instant.outputs[f"loop.{loop}.{sort}"]) for sort in ("force", "torque"))
+    return float(force * speed + torque * spin)
 
 
 def _linear(instant: Instant) -> tuple[float, float] | None:
@@ -154,10 +176,18 @@ def _linear(instant: Instant) -> tuple[float, float] | None:
     weight = instant.mass * instant.gravity
     total = sum((m.force for m in instant.motions), weight)
     scale = float(np.linalg.norm(weight)) + sum(
-        float(np.linalg.norm(m.force)) + m.part.constants.mass * float(np.linalg.norm(m.acceleration))
+        float(np.linalg.norm(m.force)) + m.part.constants.mass * float(np.linalg.norm(m.acceleration)) + _shaken(m)[0]
         for m in instant.motions
     )
     return float(np.linalg.norm(instant.rates["system.momentum"] - total)), scale
+
+
+def _shaken(m: Motion) -> tuple[float, float]:
+    """Sizes of the force [N] and the torque [N.m] that accelerate a flexible body's modes."""
+    modes = m.part.constants.modes
+    if modes is None:
+        return 0.0, 0.0
+    return float((np.abs(modes.moving) @ m.shaking).sum()), float((np.abs(modes.turning) @ m.shaking).sum())
 
 
 def _angular(instant: Instant) -> tuple[float, float] | None:
@@ -172,6 +202,8 @@ def _angular(instant: Instant) -> tuple[float, float] | None:
         scale += arm * m.part.constants.mass * float(np.linalg.norm(m.acceleration))
         scale += m.inertia * (float(np.linalg.norm(m.spin_rate)) + spin**2)
         scale += float(np.abs(m.part.motion.h).sum()) * spin + float(np.abs(m.wheel_torques).sum())
+        force, torque = _shaken(m)
+        scale += arm * force + torque
     return float(np.linalg.norm(instant.rates["system.angular_momentum"] - total)), scale
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
 from mbdy.engine.faults import Findings, nearest
-from mbdy.engine.model import INERTIAL, Body, Joint
-from mbdy.engine.tables import BodyTable, FileTable, path_of
+from mbdy.engine.model import INERTIAL, ZERO3, Body, Joint
+from mbdy.engine.tables import FileTable, path_of
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-NO_BODY = ("system", "initial", INERTIAL)
+NO_BODY = ("system", "initial", "loop", INERTIAL)
 """Names that no body has."""
 RESERVED = (
     "joint", "flex", "force", "torque", "omega", "attitude", "position", "velocity", "acceleration",
@@ -28,21 +28,44 @@ def check_names(file: FileTable, findings: Findings) -> None:
     """Refuse names that are not names, and those that are taken."""
     for name, body in file.body.items():
         path = path_of(("body", name))
-        _check_name(name, path, findings)
+        check_name(name, path, findings)
         if name in NO_BODY:
             findings.refuse(
                 path, f"no body can be called {name!r}", "that name has a meaning of its own; choose another"
             )
         for sort, names in (("wheel", body.wheel), ("node", body.node)):
             for own in names:
-                place = path_of(("body", name, sort, own))
-                _check_name(own, place, findings)
-                if own in RESERVED:
-                    remedy = f"choose another; taken are {', '.join(RESERVED)}"
-                    findings.refuse(place, f"the name {own!r} is taken by the body's own '{name}.{own}'", remedy)
-        for own in body.wheel.keys() & body.node.keys():
+                _check_own(name, sort, own, findings)
+        _check_shared(name, body.wheel, body.node, findings)
+
+
+def check_made_nodes(body: Body, given: Collection[str], findings: Findings) -> None:
+    """Refuse names of nodes that a source of modal data has brought, beside those that the file has ``given``."""
+    for own in body.nodes.keys() - given:
+        _check_own(body.name, "node", own, findings)
+    _check_shared(body.name, body.wheels, body.nodes.keys() - given, findings)
+
+
+def _check_own(body: str, sort: str, own: str, findings: Findings) -> None:
+    place = path_of(("body", body, sort, own))
+    check_name(own, place, findings)
+    if own in RESERVED:
+        remedy = f"choose another; taken are {', '.join(RESERVED)}"
+        findings.refuse(place, f"the name {own!r} is taken by the body's own '{body}.{own}'", remedy)
+
+
+def _check_shared(body: str, wheels: Iterable[str], nodes: Collection[str], findings: Findings) -> None:
+    for own in wheels:
+        if own in nodes:
             message = f"the name {own!r} is taken by a wheel of the same body"
-            findings.refuse(path_of(("body", name, "node", own)), message, "wheels and nodes share names; rename one")
+            findings.refuse(path_of(("body", body, "node", own)), message, "wheels and nodes share names; rename one")
+
+
+def check_name(name: str, path: str, findings: Findings) -> None:
+    """Refuse a ``name`` that is no name."""
+    if not NAME.fullmatch(name):
+        remedy = f"use letters, digits and _, no digit first, e.g. '{_tidied(name)}'"
+        findings.refuse(path, f"{name!r} is not a name", remedy)
 
 
 def check_parents(joints: Mapping[str, Joint], known: Iterable[str], findings: Findings) -> set[str]:
@@ -83,14 +106,14 @@ def check_parents(joints: Mapping[str, Joint], known: Iterable[str], findings: F
     return cut
 
 
-def check_wheels(name: str, body: BodyTable, findings: Findings) -> None:
+def check_wheels(body: Body, findings: Findings) -> None:
     """Refuse wheels with more spin inertia than their body, which includes them, has about their axes."""
-    own = path_of(("body", name))
+    own = path_of(("body", body.name))
     if findings.faulty(f"{own}.inertia"):
         return
     tensor = np.array(body.inertia)
     scale, rest = float(np.max(np.abs(tensor))), tensor.copy()
-    for wheel, rotor in body.wheel.items():
+    for wheel, rotor in body.wheels.items():
         axis = np.array(rotor.axis) / np.linalg.norm(rotor.axis)
         share = rotor.inertia * np.outer(axis, axis)
         rest -= share
@@ -99,9 +122,9 @@ def check_wheels(name: str, body: BodyTable, findings: Findings) -> None:
             remedy = (
                 f"the body has {float(axis @ tensor @ axis):.6g} kg.m2 about its axis; add the wheel to {own}.inertia"
             )
-            findings.refuse(path_of(("body", name, "wheel", wheel, "inertia")), message, remedy)
-    if len(body.wheel) > 1 and not findings.faulty(f"{own}.wheel") and _least(rest) < -ROUNDING * scale:
-        message = f"its wheels {', '.join(body.wheel)} together have more spin inertia than the body can hold"
+            findings.refuse(path_of(("body", body.name, "wheel", wheel, "inertia")), message, remedy)
+    if len(body.wheels) > 1 and not findings.faulty(f"{own}.wheel") and _least(rest) < -ROUNDING * scale:
+        message = f"its wheels {', '.join(body.wheels)} together have more spin inertia than the body can hold"
         findings.refuse(f"{own}.wheel", message, f"add them to {own}.inertia")
 
 
@@ -120,10 +143,13 @@ def warn_of_body(body: Body, carries: bool, findings: Findings) -> None:
             findings.warn(f"{path}.mass", "is 0, but the body has inertia", "check that it is meant")
 
 
-def _check_name(name: str, path: str, findings: Findings) -> None:
-    if not NAME.fullmatch(name):
-        remedy = f"use letters, digits and _, no digit first, e.g. '{_tidied(name)}'"
-        findings.refuse(path, f"{name!r} is not a name", remedy)
+def warn_of_origin(body: Body, findings: Findings) -> None:
+    """Warn of modes that move the place where a joint holds their body."""
+    for name, node in body.nodes.items():
+        if not body.joint.floating and node.at == ZERO3 and any(map(any, node.shape)):
+            message = "is at the origin, which the joint holds, and the modes move it"
+            remedy = f"give modes of the held body (for a file of free ones, clamp = '{name}')"
+            findings.warn(path_of(("body", body.name, "node", name)), message, remedy)
 
 
 def _tidied(name: str) -> str:

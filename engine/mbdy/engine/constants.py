@@ -7,7 +7,7 @@ evaluation. `Layout` says where each body's share lies, for parameters (``p``) a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 from casadi import SX
@@ -15,10 +15,45 @@ from casadi import SX
 from mbdy.engine import spatial
 from mbdy.engine.joint_values import BEARING, HARNESS, JOINT_VALUES
 from mbdy.engine.joints import Shape, shape
-from mbdy.engine.model import Body, Model
+from mbdy.engine.model import ZERO3, Body, Flex, Model, Node
+from mbdy.engine.variables import coupled_modes
 
+LOOP_CONSTANTS = 2
+"""Decay of its errors [1/s] and distance [m] of each loop, 0 where it has none."""
 ROUNDING = 1e-9
 """Relative size of a negative principal minor that is taken for rounding, as the reader of files does."""
+
+
+@dataclass(frozen=True)
+class Modes:
+    """What is compiled of a flexible body: its modes and how they move its nodes, as numbers.
+
+    Only ``stiffness`` and ``damping`` are parameters; of these only whether they couple modes matters.
+    """
+
+    flex: Flex
+    nodes: tuple[Node, ...]
+    coupled: tuple[bool, bool]
+    """Whether stiffness and damping couple modes."""
+    key: int
+
+    @property
+    def count(self) -> int:
+        return self.flex.modes
+
+    def __hash__(self) -> int:
+        return self.key
+
+
+def modes_of(body: Body) -> Modes | None:
+    """The modes of ``body``; None where it is rigid."""
+    if body.flex is None:
+        return None
+    still = tuple(tuple(0.0 for _ in row) for row in body.flex.mass)
+    flex = replace(body.flex, stiffness=still, damping=still)
+    nodes = tuple(replace(node, at=ZERO3) for node in body.nodes.values())
+    coupled = (coupled_modes(body.flex.stiffness), coupled_modes(body.flex.damping))
+    return Modes(flex, nodes, coupled, hash((flex, nodes, coupled)))
 
 
 @dataclass(frozen=True)
@@ -36,6 +71,11 @@ class Structure:
     harness: int
     bearings: tuple[bool, ...]
     nodes: int
+    flex: Modes | None = None
+
+    @property
+    def modes(self) -> int:
+        return self.flex.count if self.flex else 0
 
     @property
     def wheels(self) -> int:
@@ -54,6 +94,7 @@ def structure(body: Body) -> Structure:
         len(joint.harness),
         tuple(wheel.bearing for wheel in body.wheels.values()),
         len(body.nodes),
+        modes_of(body),
     )
 
 
@@ -88,8 +129,17 @@ def constant_fields(kind: Structure) -> Fields:
         ("mass", 1), ("moment", 3), ("inertia", 6), ("com", 3),
         ("R0", 9), ("at", 3), ("axes", 3 * form.n_axes), ("frame", 4), *joint_fields(kind),
         ("spin", kind.wheels), ("spin_axes", 3 * kind.wheels), ("bearings", 3 * sum(kind.bearings)),
-        ("nodes", 3 * kind.nodes),
+        ("nodes", 3 * kind.nodes), *modal_fields(kind),
     ))  # fmt: skip
+
+
+def modal_fields(kind: Structure) -> tuple[tuple[str, int], ...]:
+    """The numbers of a flexible body that are parameters: its stiffness and damping, diagonals where they can be."""
+    if kind.flex is None:
+        return ()
+    m = kind.flex.count
+    sizes = [m * (m + 1) // 2 if coupled else m for coupled in kind.flex.coupled]
+    return (("flex_stiffness", sizes[0]), ("flex_damping", sizes[1]))
 
 
 def joint_fields(kind: Structure) -> tuple[tuple[str, int], ...]:
@@ -111,7 +161,7 @@ def parameter_fields(kind: Structure) -> Fields:
     if not kind.floating:
         sizes += [("at", 3), ("frame", 4), ("axis", 3 * form.n_axes), *joint_fields(kind)]
     sizes += [("wheels", 4 * kind.wheels), ("bearings", 3 * sum(kind.bearings)), ("nodes", 3 * kind.nodes)]
-    return Fields(tuple(sizes))
+    return Fields((*sizes, *modal_fields(kind)))
 
 
 def parameter_names(body: Body) -> list[str]:
@@ -124,7 +174,8 @@ def parameter_names(body: Body) -> list[str]:
         names += [f"{body.name}.{wheel}.inertia", f"{body.name}.{wheel}.axis"]
     for wheel, rotor in body.wheels.items():
         names += [f"{body.name}.{wheel}.{part}" for part in BEARING] if rotor.bearing else []
-    return names + [f"{body.name}.{node}.at" for node in body.nodes]
+    names += [f"{body.name}.{node}.at" for node in body.nodes]
+    return names + ([f"{body.name}.flex.stiffness", f"{body.name}.flex.damping"] if body.flex else [])
 
 
 def prepare_body(kind: Structure) -> ca.Function:
@@ -209,15 +260,25 @@ class Layout:
     speeds: tuple[slice, ...]
     wheels: tuple[slice, ...]
     constants: tuple[slice, ...]
+    modes: tuple[slice, ...]
+    """Of modal displacements; modal rates are `n_eta` further on."""
+    loops: tuple[slice, ...]
+    """Of the loops' constants in ``k``."""
     n_q: int
     n_u: int
+    n_eta: int
     n_x: int
     n_k: int
     """The last of ``k`` is the gravitational parameter in models with a gravity gradient."""
 
+    def modal_rates(self, body: int) -> slice:
+        """Of a body's modal rates in ``x``."""
+        at = self.modes[body]
+        return slice(at.start + self.n_eta, at.stop + self.n_eta)
+
 
 def layout(model: Model) -> Layout:
-    """The layout of ``model``: x = [q, u, h], each block by body in the order of the file."""
+    """The layout of ``model``: x = [q, u, eta, eta', h], each block by body in the order of the file."""
     structures = tuple(structure(b) for b in model.bodies)
 
     def run(start: int, sizes: list[int]) -> tuple[tuple[slice, ...], int]:
@@ -229,7 +290,10 @@ def layout(model: Model) -> Layout:
 
     q, n_q = run(0, [b.joint.n_q for b in model.bodies])
     speeds, end = run(n_q, [b.joint.n_u for b in model.bodies])
-    wheels, n_x = run(end, [len(b.wheels) for b in model.bodies])
+    modes, modes_end = run(end, [b.modes for b in model.bodies])
+    n_eta = modes_end - end
+    wheels, n_x = run(modes_end + n_eta, [len(b.wheels) for b in model.bodies])
     constants, n_k = run(0, [constant_fields(s).size for s in structures])
+    loops, n_k = run(n_k, [LOOP_CONSTANTS] * len(model.loops))
     n_k += model.gravity_gradient is not None
-    return Layout(structures, q, speeds, wheels, constants, n_q, end - n_q, n_x, n_k)
+    return Layout(structures, q, speeds, wheels, constants, modes, loops, n_q, end - n_q, n_eta, n_x, n_k)

@@ -1,7 +1,9 @@
 """A model's equations as CasADi functions over its vectors: prepare, start, derivatives, outputs, latch.
 
 ``k = prepare(p)``, ``x = start(s, k)``, ``x' = derivatives(x, u, k)``, ``y = outputs(x, u, k)``; and, where joints
-can be locked, ``x+ = latch(x, u, k)``: the state after the locks set in u have stopped their joints. All that mbdy
+can be locked or loops closed, ``x+ = latch(x, u, k)``: the state after the locks set in u have stopped their joints and
+loops closed in u have stopped what they hold; where there are loops, ``errors, rates = gaps(x, u, k)`` says how far
+they are from closed, and ``x+ = assemble(x, u, k, largest)`` is one step of Newton towards that. All that mbdy
 runs, in C or in CasADi's virtual machine, is made of these; a model's numbers are not in them.
 """
 
@@ -16,14 +18,16 @@ import casadi as ca
 from casadi import MX
 
 from mbdy.engine import gravity_gradient, order_n
+from mbdy.engine.closures import closure
 from mbdy.engine.constants import Structure, layout, parameter_names, prepare_body, structure
 from mbdy.engine.kernels import Kernels
-from mbdy.engine.model import Body, Model
+from mbdy.engine.loops import INERTIAL_SIDE, Closing, Loops, Seat
+from mbdy.engine.model import INERTIAL, Body, Model
 from mbdy.engine.order_n import BodyInputs, BodyMotion, BodyState, System
 from mbdy.engine.ports import Ports, ports
 from mbdy.engine.topology import ROOT, tree
 from mbdy.engine.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, switched
-from mbdy.engine.view import View, reactions, wheel_momenta
+from mbdy.engine.view import View, reactions, see_loops, wheel_momenta
 
 
 @dataclass(frozen=True)
@@ -46,20 +50,54 @@ class Equations:
     """Place in ``u`` of each lock, with the place in ``x`` of the speed that it stops."""
     constants: Mapping[str, slice]
     """Where each body's constants lie in ``k``."""
+    gaps: ca.Function | None = None
+    assemble: ca.Function | None = None
     smooth_derivatives: ca.Function | None = None
     """``derivatives`` to be differentiated, where these themselves cannot be; None where they can."""
+    modal: slice = field(default_factory=lambda: slice(0, 0))
+    """Where modal displacements lie in ``x``."""
 
     @property
     def functions(self) -> tuple[ca.Function, ...]:
         own = (self.prepare, self.start, self.derivatives, self.outputs)
-        return own if self.latch is None else (*own, self.latch)
+        return (*own, *(f for f in (self.latch, self.gaps, self.assemble) if f is not None))
 
 
 def equations(model: Model) -> Equations:
     """The equations of ``model``; only its structure is compiled in, its numbers are the inputs ``p`` and ``s``."""
-    key = tuple((b.name, b.joint.to, structure(b), tuple(b.wheels), tuple(b.nodes)) for b in model.bodies)
+    key = tuple((b.name, b.joint.to, b.joint.node, structure(b), tuple(b.wheels), tuple(b.nodes)) for b in model.bodies)
+    loops = tuple(replace(loop, time_constant=0.0, closed=True) for loop in model.loops)
     attracted = model.gravity_gradient is not None
-    return replace(_of_structure(_Skeleton((attracted, *key), model)), ports=ports(model))
+    return replace(_of_structure(_Skeleton((attracted, loops, *key), model)), ports=ports(model))
+
+
+def node_index(model: Model, body: str, node: str) -> int | None:
+    """Place of a body's node among its nodes; None for its origin."""
+    return list(model.body(body).nodes).index(node) if node else None
+
+
+def used_nodes(model: Model, *, seen: bool = False) -> list[list[int]]:
+    """The nodes of each body whose motion the sweeps need: those where something sits, with ``seen`` all of flexible
+    bodies."""
+    sides = [side for loop in model.loops for side in (loop.a, loop.b)]
+    sat = {(b.joint.to, b.joint.node) for b in model.bodies} | {(side.body, side.node) for side in sides}
+    return [
+        [i for i, node in enumerate(body.nodes) if (body.flex and seen) or (body.name, node) in sat]
+        for body in model.bodies
+    ]
+
+
+def resting(state: BodyState) -> BodyState:
+    """A body's state with all its speeds and momenta zero."""
+    return replace(state, u=MX.zeros(state.u.shape), eta_rate=MX.zeros(state.eta_rate.shape), h=MX.zeros(state.h.shape))
+
+
+def release(moves: list[BodyMotion]) -> None:
+    """Takes away the efforts of joints and modes, after the first sweep of a system at rest."""
+    for m in moves:
+        m.tau = MX.zeros(m.tau.shape)
+        if m.flexing:
+            m.flexing.p_f = MX.zeros(m.flexing.p_f.shape)
 
 
 @dataclass(frozen=True)
@@ -83,6 +121,8 @@ class _Assembly:
         self.tree = tree(model)
         self.ports: Ports = ports(model)
         self.layout = layout(model)
+        self.seats = [node_index(model, b.joint.to, b.joint.node) for b in model.bodies]
+        self.used = used_nodes(model)
         self.attitude_root = any(b.joint.kind == "attitude" for b in model.bodies)
 
     def assembled(self) -> Equations:
@@ -101,20 +141,41 @@ class _Assembly:
             latch=ca.Function(
                 "mbdy_model_latch", [x, u, k], [*self.latch(x, u, k)], ["x", "u", "k"], ["x_latched", "impulses"]
             )
-            if any("switchable" in b.joint.motion for b in self.model.bodies)
+            if self.model.loops or any("switchable" in b.joint.motion for b in self.model.bodies)
             else None,
+            **self.closing(),
             operations=operations,
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,
             locks=self.locks(),
+            modal=slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + self.layout.n_eta),
             constants={b.name: at for b, at in zip(self.model.bodies, self.layout.constants, strict=True)},
         )
+
+    def closing(self) -> dict[str, ca.Function]:
+        """The functions of `Equations` that models with loops have."""
+        if not self.model.loops:
+            return {}
+        x, u, k = MX.sym("x", self.layout.n_x), MX.sym("u", len(self.ports.input_names)), MX.sym("k", self.layout.n_k)
+        largest, names = MX.sym("largest"), ["x", "u", "k"]
+        nearer = [self.assemble(x, u, k, largest)]
+        return {
+            "gaps": ca.Function("mbdy_model_gaps", [x, u, k], [*self.gaps(x, u, k)], names, ["errors", "rates"]),
+            "assemble": ca.Function(
+                "mbdy_model_assemble", [x, u, k, largest], nearer, [*names, "largest"], ["x_nearer"]
+            ),
+        }
 
     def prepare(self, p: MX) -> MX:
         made, pieces = Kernels(), []
         for body, kind in zip(self.model.bodies, self.layout.structures, strict=True):
             own = [p[self.ports.by_name[n].places] for n in parameter_names(body) if n in self.ports.by_name]
             pieces += made.call(prepare_body, (kind,), ca.vertcat(*own))
+        for loop in self.model.loops:
+            stem = f"loop.{loop.name}"
+            distance = p[self.ports.by_name[f"{stem}.distance"].places] if loop.distance is not None else MX(0)
+            time = p[self.ports.by_name[f"{stem}.time_constant"].places]
+            pieces += [ca.if_else(time > 0, 1 / time, 0), distance]
         if self.model.gravity_gradient:
             pieces.append(p[self.ports.by_name[GRAVITATIONAL_PARAMETER].places])
         return ca.vertcat(*pieces)
@@ -130,46 +191,135 @@ class _Assembly:
                 us[j] = ca.vertcat(us[j][:3] + view.drift, us[j][3:])
             if kind.wheels:
                 hs[j] = wheel_momenta(view, j, hs[j])
-        return ca.densify(ca.vertcat(*qs, *us, *hs))
+        modes = slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + 2 * self.layout.n_eta)
+        return ca.densify(ca.vertcat(*qs, *us, s[modes, 0], *hs))
 
     def derivatives(self, x: MX, u: MX, k: MX, made: Kernels) -> MX:
         system = self.system(x, u, k, made)
-        moves = self.forced(system)
-        order_n.accelerations(system, moves, self.swept_gravity(u))
+        moves, _ = self.moving(system, u, k)
         q_rates, u_rates = [m.q_rate for m in moves], [m.u_rate for m in moves]
         for j, kind in enumerate(self.layout.structures):
             if kind.floating:
                 q_rates[j] = ca.vertcat(system.states[j].u[:3], q_rates[j][3:])
             if kind.attitude:
                 u_rates[j] = ca.vertcat(self.mass_centre_acceleration(system, moves, u), u_rates[j][3:])
-        return ca.densify(ca.vertcat(*q_rates, *u_rates, *(m.wheel_torques for m in moves)))
+        eta_rates = [state.eta_rate for state in system.states]
+        modal = [m.modal_rate for m in moves]
+        return ca.densify(ca.vertcat(*q_rates, *u_rates, *eta_rates, *modal, *(m.wheel_torques for m in moves)))
+
+    def moving(self, system: System, u: MX, k: MX) -> tuple[list[BodyMotion], Loops | None]:
+        """All sweeps, with the forces of loops where there are any."""
+        moves, gravity = self.forced(system), self.swept_gravity(u)
+        if not self.model.loops:
+            order_n.accelerations(system, moves, gravity)
+            return moves, None
+        order_n.eliminate(system, moves)
+        loops = Loops(system, moves, self.closings(u, k))
+        loops.close(gravity)
+        return moves, loops
+
+    def closings(self, u: MX, k: MX) -> list[Closing]:
+        """The loops of the model, as they are at inputs ``u``."""
+        made = []
+        for loop, at in zip(self.model.loops, self.layout.loops, strict=True):
+            seats = tuple(
+                Seat(INERTIAL_SIDE, None)
+                if side.body == INERTIAL
+                else Seat(self.model.index[side.body], node_index(self.model, side.body, side.node))
+                for side in (loop.a, loop.b)
+            )
+            closed = self.input(u, f"loop.{loop.name}.closed") if loop.switchable else MX(1)
+            made.append(Closing(closure(loop), (seats[0], seats[1]), k[at, 0], closed))
+        return made
 
     def latch(self, x: MX, u: MX, k: MX) -> tuple[MX, MX]:
-        """The state after locked joints have stopped at once, as a latch does, and the impulses that it took.
+        """The state after locked joints have stopped and loops have closed at once, as a latch does, and the impulses
+        that it took.
 
         The sweeps with all velocities, forces and springs zero: every locked speed has the "acceleration" ``-u``,
-        what is prescribed or locked already has none, and the result is the jump of all speeds; reactions are
-        impulses (equations.md, section 8).
+        what is prescribed or locked already has none, loops what makes their errors decay, and the result is the jump
+        of all speeds; reactions are impulses (equations.md, section 8).
         """
         known = self.system(x, u, k, Kernels())
-        at_rest = [replace(s, u=MX.zeros(s.u.shape), h=MX.zeros(s.h.shape)) for s in known.states]
         stopping = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]
-        system = replace(known, states=at_rest, inputs=stopping)
-        moves = order_n.velocities(system)
-        for m in moves:
-            m.tau = MX.zeros(m.tau.shape)
-        order_n.accelerations(system, moves, MX.zeros(3))
+        rates = self.moving_loops(known, u, k) if self.model.loops else None
+        stopped = replace(known, inputs=stopping)
+        moves, loops = self.pushed(stopped, u, k, rates)
+        after = x + self.embedded(self.jumps(moves), [m.modal_rate for m in moves])
+        impulses = []
+        for j, kind in enumerate(known.structures):
+            reaction = reactions(stopped, moves, j)[1] if "switchable" in kind.motion else MX()
+            impulses += [reaction[i] for i in switched(kind.motion)]
+        if loops:
+            own = zip(self.model.loops, loops.found, strict=True)
+            impulses += [motion.multipliers for loop, motion in own if loop.switchable]
+        return ca.densify(after), ca.densify(ca.vertcat(*impulses))
+
+    def gaps(self, x: MX, u: MX, k: MX) -> tuple[MX, MX]:
+        """Errors of closed loops, and what their rates are beyond ``-phi/T``."""
+        system = self.system(x, u, k, Kernels())
+        loops = Loops(system, order_n.velocities(system), self.closings(u, k))
+        pairs = list(zip(loops.closings, loops.found, strict=True))
+        errors = [c.closed * motion.phi for c, motion in pairs]
+        rates = [c.closed * (motion.rate + c.constants[0] * motion.phi) for c, motion in pairs]
+        return ca.densify(ca.vertcat(*errors)), ca.densify(ca.vertcat(*rates))
+
+    def assemble(self, x: MX, u: MX, k: MX, largest: MX) -> MX:
+        """The state one Newton step nearer to closed loops, moved as impulses would move it.
+
+        Loops with an error beyond ``largest`` are left alone.
+        """
+        known = self.system(x, u, k, Kernels())
+        held = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]
+        held = [replace(given, acceleration=MX.zeros(given.acceleration.shape)) for given in held]
+        errors = [motion.phi for motion in Loops(known, order_n.velocities(known), self.closings(u, k)).found]
+        small = [ca.if_else(ca.norm_inf(phi) < largest, -phi, 0) for phi in errors]
+        moves, _ = self.pushed(replace(known, inputs=held), u, k, small)
+        steps = [
+            replace(state, u=jump, eta_rate=m.modal_rate)
+            for state, jump, m in zip(known.states, self.jumps(moves), moves, strict=True)
+        ]
+        moved = order_n.velocities(replace(known, states=steps))
+        q_steps = [m.q_rate for m in moved]
+        for j, kind in enumerate(self.layout.structures):
+            if kind.floating:
+                q_steps[j] = ca.vertcat(steps[j].u[:3], q_steps[j][3:])
+        step = ca.vertcat(*q_steps, MX.zeros(self.layout.n_u), *(state.eta_rate for state in steps))
+        return ca.densify(x + ca.vertcat(step, MX.zeros(self.layout.n_x - step.shape[0])))
+
+    def moving_loops(self, system: System, u: MX, k: MX) -> list[MX]:
+        """What closing at once gives the loops: the rates ``-phi/T``, from which their errors decay with T alone."""
+        loops = Loops(system, order_n.velocities(system), self.closings(u, k))
+        pairs = zip(loops.closings, loops.found, strict=True)
+        return [-motion.rate - c.constants[0] * motion.phi for c, motion in pairs]
+
+    def pushed(self, system: System, u: MX, k: MX, right: list[MX] | None) -> tuple[list[BodyMotion], Loops | None]:
+        """The sweeps of ``system`` at rest without forces, its loops driven by ``right``."""
+        resting_system = replace(system, states=[resting(state) for state in system.states])
+        moves = order_n.velocities(resting_system)
+        release(moves)
+        if right is None:
+            order_n.accelerations(resting_system, moves, MX.zeros(3))
+            return moves, None
+        order_n.eliminate(resting_system, moves)
+        loops = Loops(resting_system, moves, self.closings(u, k))
+        loops.close(MX.zeros(3), right)
+        return moves, loops
+
+    def jumps(self, moves: list[BodyMotion]) -> list[MX]:
+        """What the sweeps at rest give for all speeds; an ``attitude`` root's mass centre stays."""
         jumps = [m.u_rate for m in moves]
         for j, kind in enumerate(self.layout.structures):
             if kind.attitude:
                 jumps[j] = ca.vertcat(MX.zeros(3), jumps[j][3:])
-        speeds = slice(self.layout.n_q, self.layout.n_q + self.layout.n_u)
-        after = ca.vertcat(x[: speeds.start, 0], x[speeds, 0] + ca.vertcat(*jumps), x[speeds.stop :, 0])
-        impulses = []
-        for j, kind in enumerate(system.structures):
-            reaction = reactions(system, moves, j)[1]
-            impulses += [reaction[i] for i in switched(kind.motion)]
-        return ca.densify(after), ca.densify(ca.vertcat(*impulses))
+        return jumps
+
+    def embedded(self, speeds: list[MX], modal_rates: list[MX]) -> MX:
+        """Changes of speeds and modal rates as a change of x."""
+        at = self.layout
+        pieces = (MX.zeros(at.n_q), *speeds, MX.zeros(at.n_eta), *modal_rates)
+        found = ca.vertcat(*pieces)
+        return ca.vertcat(found, MX.zeros(at.n_x - found.shape[0]))
 
     def locks(self) -> tuple[tuple[int, int], ...]:
         """`Equations.locks` of this model."""
@@ -190,23 +340,30 @@ class _Assembly:
                 acceleration[i] = -state.u[i] * locked[place]
             switches = ca.vertcat(1 - (1 - prescribed) * (1 - locked), MX.zeros(len(own)))
         return BodyInputs(
-            forces=MX.zeros(given.forces.shape), effort=MX.zeros(given.effort.shape), rest=MX.zeros(given.rest.shape),
+            forces=MX.zeros(given.forces.shape), modal=MX.zeros(given.modal.shape),
+            effort=MX.zeros(given.effort.shape), rest=MX.zeros(given.rest.shape),
             acceleration=acceleration, switches=switches, torques=MX.zeros(given.torques.shape),
         )  # fmt: skip
 
     def outputs(self, x: MX, u: MX, k: MX, made: Kernels) -> MX:
-        system = self.system(x, u, k, made)
-        moves = self.forced(system)
-        order_n.accelerations(system, moves, self.swept_gravity(u))
-        found = View(self.model, system, moves).outputs(self.input(u, "system.gravity"), self.swept_gravity(u))
+        system = replace(self.system(x, u, k, made), used=used_nodes(self.model, seen=True))
+        moves, loops = self.moving(system, u, k)
+        view = View(self.model, system, moves)
+        found = view.outputs(self.input(u, "system.gravity"), self.swept_gravity(u))
+        if loops:
+            see_loops(self.model, loops, found)
         return ca.densify(ca.vertcat(*(found[v.name] for v in self.ports.outputs)))
 
     def system(self, x: MX, u: MX, k: MX, made: Kernels) -> System:
         at = self.layout
-        states = [BodyState(x[q, 0], x[s, 0], x[h, 0]) for q, s, h in zip(at.q, at.speeds, at.wheels, strict=True)]
+        states = [
+            BodyState(x[at.q[j], 0], x[at.speeds[j], 0], x[at.modes[j], 0], x[at.modal_rates(j), 0], x[at.wheels[j], 0])
+            for j in range(len(self.model.bodies))
+        ]
         return System(
             self.tree, at.structures, states, [k[c, 0] for c in at.constants],
-            [self.body_inputs(u, body) for body in self.model.bodies], made, self.field(u, k, made),
+            [self.body_inputs(u, body) for body in self.model.bodies], made, self.seats, self.used,
+            bool(self.model.loops), self.field(u, k, made),
         )  # fmt: skip
 
     def field(self, u: MX, k: MX, made: Kernels) -> tuple[MX, MX] | None:
@@ -233,6 +390,7 @@ class _Assembly:
         effort = () if body.joint.floating else (f"{stem}.force", f"{stem}.torque")
         return BodyInputs(
             forces=self.input(u, *(f"{point}.{sort}" for point in points for sort in ("force", "torque"))),
+            modal=self.input(u, f"{name}.flex.force"),
             effort=self.input(u, *effort),
             rest=self.input(u, f"{stem}.rest"),
             acceleration=self.input(u, f"{stem}.acceleration"),
@@ -248,9 +406,12 @@ class _Assembly:
         """``F/m + g`` of the whole system, inertial axes: forces are turned and summed from tips to base."""
         carried: dict[int, MX] = {}
         for j in self.tree.inward:
-            given = system.inputs[j].forces
+            given, nodes, flexing = system.inputs[j].forces, moves[j].nodes, moves[j].flexing
             own = [given[6 * i : 6 * i + 3] for i in range(given.shape[0] // 6)]
-            below = [carried[child] for child in self.tree.children[j]]
+            if flexing:  # node axes turn with the modes
+                own = [flexing.push[3:]]
+            seats = ((child, self.seats[child]) for child in self.tree.children[j])
+            below = [carried[c] if at is None else nodes[at].E.T @ carried[c] for c, at in seats]
             carried[j] = moves[j].E.T @ reduce(add, own + below)
         total = reduce(add, (carried[j] for j in self.tree.outward if self.tree.parent[j] == ROOT))
         return total / reduce(add, (k[0] for k in system.constants)) + self.input(u, "system.gravity")

@@ -13,7 +13,7 @@ with a left inverse L of R. That makes spinning and accelerating operating point
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from mbdy.engine.ports import Ports
 from mbdy.engine.variables import switched
 
 Array = NDArray[np.float64]
+
+TURNING = 1e-12
+"""[1/s] Rates at which errors turn into others that are rounding."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,35 @@ class ErrorCoordinates:
     speeds: tuple[int, ...]
     momenta: tuple[int, ...]
     degrees_of_freedom: tuple[tuple[int, int], ...]
-    """Body and degree of freedom of each of ``speeds``."""
+    """Body and degree of freedom of each of ``speeds`` but the modal rates, which come last."""
+    modes: tuple[tuple[int, int], ...]
+    """Body and mode of each of those."""
     turning_rate: Array
+
+    def kept(self, places: Sequence[int], A: Array) -> ErrorCoordinates | None:
+        """Those at ``places`` alone, of a system ``e' = A e`` whose loops let them determine all others.
+
+        None where coordinates and speeds of different degrees of freedom are kept, or turn with others.
+        """
+        at = {old: new for new, old in enumerate(places)}
+        if self.coordinates is None:
+            return None
+        pairs = [[k for k, i in enumerate(own) if i in at] for own in (self.coordinates, self.speeds)]
+        if pairs[0] != pairs[1]:
+            return None
+        own = [self.coordinates[k] for k in pairs[0]]
+        others = [i for i in self.coordinates if i not in at]
+        if np.abs(A[np.ix_(own, others)]).max(initial=0.0) > TURNING:
+            return None
+        return replace(
+            self,
+            names=tuple(self.names[i] for i in places),
+            units=tuple(self.units[i] for i in places),
+            coordinates=tuple(at[i] for i in own),
+            speeds=tuple(at[self.speeds[k]] for k in pairs[1]),
+            momenta=tuple(at[i] for i in self.momenta),
+            turning_rate=self.turning_rate[np.ix_(pairs[0], pairs[0])],
+        )
 
 
 def quaternion_tangent(q: Array) -> Array:
@@ -122,8 +152,8 @@ class _Builder:
 
     def built(self) -> ErrorCoordinates:
         bodies = range(len(self.model.bodies))
-        positions = [block for j in bodies for block in self._positions(j)]
-        speeds = [block for j in bodies for block in self._speeds(j)]
+        positions = [block for j in bodies for block in self._positions(j)] + self._modal(rates=False)
+        speeds = [block for j in bodies for block in self._speeds(j)] + self._modal(rates=True)
         wheels = [self._plain(at, [True] * (at.stop - at.start)) for at in self.at.wheels]
         blocks = [*positions, *speeds, *wheels]
         counts = [sum(len(b.names) for b in group) for group in (positions, speeds, wheels)]
@@ -142,6 +172,7 @@ class _Builder:
             speeds=tuple(range(ends[0], ends[1])),
             momenta=tuple(range(ends[1], ends[2])),
             degrees_of_freedom=tuple(freedoms),
+            modes=tuple((j, k) for j in bodies for k in range(self.model.bodies[j].modes)),
             turning_rate=_diagonal([b.turning_rate for b in positions]),
         )
 
@@ -162,6 +193,12 @@ class _Builder:
             self._translations(j, slice(at.start, middle)),
             self._plain(slice(middle, at.stop), free[joint.n_translations :]),
         ]
+
+    def _modal(self, *, rates: bool) -> list[_Block]:
+        """Modal displacements or rates of all bodies."""
+        bodies = range(len(self.model.bodies))
+        own = [self.at.modal_rates(j) if rates else self.at.modes[j] for j in bodies]
+        return [self._plain(at, [True] * (at.stop - at.start)) for at in own if at.stop > at.start]
 
     def _plain(self, at: slice, free: Sequence[bool]) -> _Block:
         pick = np.eye(at.stop - at.start)[:, np.array(free, dtype=bool)]

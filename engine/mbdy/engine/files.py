@@ -11,13 +11,16 @@ import warnings
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from mbdy.engine.checks import check_names, check_parents, check_wheels, warn_of_body
+from mbdy.engine.assembly import assembled
+from mbdy.engine.checks import check_made_nodes, check_names, check_parents, check_wheels, warn_of_body, warn_of_origin
 from mbdy.engine.faults import Fault, Findings, ModelError, ModelWarning, shown
-from mbdy.engine.inertia_check import faults_of_inertia
-from mbdy.engine.model import INERTIAL, Body, GravityGradient, Joint, Matrix3, Model, Node, Wheel
-from mbdy.engine.spellings import joint_of
+from mbdy.engine.flex_spellings import Material, material_of
+from mbdy.engine.inertia_check import faults_of_energy, faults_of_inertia
+from mbdy.engine.loop_spellings import check_joints_places, check_loop, loop_of
+from mbdy.engine.model import INERTIAL, Body, GravityGradient, Joint, Loop, Model, Wheel
+from mbdy.engine.spellings import joint_of, place_of
 from mbdy.engine.starts import starts_of
 from mbdy.engine.tables import FORMAT, REMEDIES, FileTable, path_of, read_tables
 from mbdy.engine.writing import dumps
@@ -67,7 +70,10 @@ def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
     joints, unread = _joints(file, known, findings)
     cut = check_parents(joints, known, findings)
     gradient = _gradient(file, joints, findings)
-    bodies = tuple(_body(name, file, joints, findings) for name in file.body)
+    bodies = tuple(_body(name, file, joints, Path(source).parent, findings) for name in file.body)
+    unread |= {body.name for body in bodies if findings.faulty(path_of(("body", body.name, "flex")))}
+    check_joints_places(joints, {body.name: body for body in bodies}, unread, findings)
+    loops = _loops(file, bodies, unread, findings)
     partial = tuple(_rooted(body) if body.name in cut else body for body in bodies)
     initial = starts_of(file.initial, tuple(b for b in partial if b.name not in unread), unread, findings)
     model = Model(
@@ -77,8 +83,13 @@ def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
         gravity_gradient=gradient,
         initial=initial,
         source=source,
+        loops=loops,
     )
+    found = faults_of_energy(model)
+    findings.faults += [fault for fault in found if not findings.faulty(fault.path.removesuffix(".flex.coupling"))]
     findings.faults += _told_of_sound_parts(faults_of_inertia(model), model, findings)
+    if loops and not findings.faults:
+        model = assembled(model, findings)
     if findings.faults:
         raise ModelError(source, findings.faults)
     carried = {joint.to for joint in joints.values()}
@@ -103,21 +114,12 @@ def _parsed(text: str, source: str) -> dict[str, Any]:
 
 
 def _check_file(file: FileTable, known: list[str], findings: Findings) -> None:
-    """Refuse other versions, a file without bodies, and what this version does not do."""
+    """Refuse other versions and a file without bodies."""
     if type(file.mbdy) is not int or file.mbdy != FORMAT:
         message = f"this version reads format {FORMAT}, got {shown(file.mbdy)}"
         findings.refuse("mbdy", message, REMEDIES["mbdy"])
     if not known and not findings.faulty("body"):
         findings.refuse("body", "there is no body", 'give at least one, e.g. [body.bus] with mass = "500 kg"')
-    remedy = "remove it, or use a version that does"
-    if file.loop is not None:
-        for name in file.loop if isinstance(file.loop, dict) and file.loop else [None]:
-            path = path_of(("loop",) if name is None else ("loop", name))
-            findings.refuse(path, "closed loops are not supported by this version", remedy)
-    for name, body in file.body.items():
-        if body.flex is not None:
-            path = path_of(("body", name, "flex"))
-            findings.refuse(path, "flexible bodies are not supported by this version", remedy)
 
 
 def _joints(file: FileTable, known: list[str], findings: Findings) -> tuple[dict[str, Joint], set[str]]:
@@ -127,24 +129,31 @@ def _joints(file: FileTable, known: list[str], findings: Findings) -> tuple[dict
         path = path_of(("body", name, "joint"))
         lost = any(fault.path == path for fault in findings.faults)
         joint = joint_of(body.joint, path, findings)
-        joints[name] = joint or Joint(to=body.joint.to, kind="fixed")
+        joints[name] = joint or Joint(to=place_of(body.joint.to)[0], kind="fixed")
         if lost or joint is None:
             unread.add(name)
     return joints, unread
 
 
-def _body(name: str, file: FileTable, joints: dict[str, Joint], findings: Findings) -> Body:
+def _body(name: str, file: FileTable, joints: dict[str, Joint], folder: Path, findings: Findings) -> Body:
     table = file.body[name]
-    check_wheels(name, table, findings)
-    return Body(
-        name=name,
-        joint=joints[name],
-        mass=table.mass,
-        com=table.com,
-        inertia=cast("Matrix3", table.inertia),
-        wheels={wheel: Wheel(**w.model_dump()) for wheel, w in table.wheel.items()},
-        nodes={node: Node(at=n.at) for node, n in table.node.items()},
-    )
+    material = material_of(table, path_of(("body", name)), folder, findings) or Material()
+    wheels = {wheel: Wheel(**w.model_dump()) for wheel, w in table.wheel.items()}
+    body = Body(
+        name=name, joint=joints[name], mass=material.mass, com=material.com, inertia=material.inertia,
+        wheels=wheels, nodes=material.nodes, flex=material.flex,
+    )  # fmt: skip
+    check_made_nodes(body, table.node, findings)
+    warn_of_origin(body, findings)
+    check_wheels(body, findings)
+    return body
+
+
+def _loops(file: FileTable, bodies: tuple[Body, ...], unread: set[str], findings: Findings) -> tuple[Loop, ...]:
+    """The loops without fault, each between two places that exist."""
+    by_name = {body.name: body for body in bodies}
+    loops = [loop_of(name, table, findings) for name, table in file.loop.items()]
+    return tuple(loop for loop in loops if loop and check_loop(loop, by_name, unread, findings))
 
 
 def _gradient(file: FileTable, joints: dict[str, Joint], findings: Findings) -> GravityGradient | None:
@@ -161,6 +170,10 @@ def _gradient(file: FileTable, joints: dict[str, Joint], findings: Findings) -> 
     if not findings.faulty("body") and (len(roots) != 1 or not joints[roots[0]].floating):
         message = f"is for systems with one root, which floats, but to inertial join {', '.join(map(repr, roots))}"
         findings.refuse(key, message, 'let one body of kind "free" or "attitude" carry all others, or remove it')
+    flexible = [name for name, body in file.body.items() if body.flex is not None]
+    if flexible:
+        remedy = "remove it, or take the modes away from that body"
+        findings.refuse(key, f"is for rigid bodies only, and '{flexible[0]}' is flexible", remedy)
     return GravityGradient(**given)  # pyright: ignore[reportArgumentType]
 
 

@@ -2,7 +2,9 @@
 
 The joint-space mass matrix is factored from tips to base without being built: the pivot of a degree of
 freedom is what its joint feels of the articulated inertia outboard of it (Featherstone, *Rigid Body Dynamics
-Algorithms*, §7.2). A pivot of nothing but rounding is a fault.
+Algorithms*, §7.2). A pivot of nothing but rounding is a fault. The modes of a flexible body are eliminated before its
+joint, where they stand at zero: its inertia is that of its frame's motion and theirs, and what hangs on a node moves
+with both.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from mbdy.engine.topology import ROOT, tree
 
 ROUNDING = 4 * float(np.finfo(float).eps)
 """What each step of the elimination may add to the error of an inertia, relative to its size."""
+NEGATIVE = 1e-6
+"""How far below zero rounding of the file's decimals may bring an eigenvalue of a body's scaled mass matrix."""
 
 
 @np.errstate(all="ignore")
@@ -30,21 +34,72 @@ def faults_of_inertia(model: Model) -> list[Fault]:
     The joints of ``model`` must name existing parents without a cycle.
     """
     branches = tree(model)
-    articulated = [_spatial_inertia(body) for body in model.bodies]
+    articulated = [mass_matrix(body) for body in model.bodies]
     errors = [_rounding(inertia) for inertia in articulated]
     faults: dict[int, Fault] = {}
     for i in branches.inward:
         body, parent = model.bodies[i], branches.parent[i]
         transform, subspace = _joint(body, model)
+        if body.flex:
+            _eliminate(articulated[i], errors[i], np.eye(6 + body.modes), range(6, 6 + body.modes))
+            articulated[i], errors[i] = articulated[i][:6, :6], errors[i][:6, :6]
         free = [k for k, motion in enumerate(body.joint.motion) if motion != "prescribed"]
         idle = _eliminate(articulated[i], errors[i], subspace, _order(body.joint, free))
         if idle:
             faults[i] = _fault(body, sorted(idle))
         if parent != ROOT:
-            moved = transform.T @ articulated[i] @ transform
+            carried = transform @ _at_node(model.bodies[parent], body.joint.node)
+            moved = carried.T @ articulated[i] @ carried
             articulated[parent] += (moved + moved.T) / 2  # eliminations do not see, and so not shrink, what is skew
-            errors[parent] += transform.T @ errors[i] @ transform
+            errors[parent] += carried.T @ errors[i] @ carried
     return [faults[i] for i in sorted(faults)]
+
+
+@np.errstate(all="ignore")
+def faults_of_energy(model: Model) -> list[Fault]:
+    """A fault for each flexible body of ``model`` to which a motion of frame and modes would give negative energy."""
+    faults = []
+    for body in model.bodies:
+        if not body.flex:
+            continue
+        matrix = mass_matrix(body)
+        sizes = np.sqrt(np.abs(np.diag(matrix)))
+        sizes[sizes == 0] = 1.0
+        scaled = matrix / np.outer(sizes, sizes)
+        if not np.all(np.isfinite(scaled)):
+            message = "is beyond what floats can hold, beside the body's mass, com and inertia"
+            faults.append(Fault(path_of(("body", body.name, "flex", "coupling")), message, "check units"))
+            continue
+        values, vectors = np.linalg.eigh(scaled)
+        if not values[0] >= -NEGATIVE:
+            mode = int(np.argmax(np.abs(vectors[6:, 0]))) + 1
+            message = (
+                "is too large for the body's mass, inertia and modal masses: a motion of frame and modes, of mode "
+                f"{mode} above all, has negative energy (least eigenvalue of the scaled mass matrix {values[0]:.3g})"
+            )
+            remedy = "check rows and units of coupling, that inertia is about the mass centre, and the modal masses"
+            faults.append(Fault(path_of(("body", body.name, "flex", "coupling")), message, remedy))
+    return faults
+
+
+def mass_matrix(body: Body) -> np.ndarray:
+    """6 + m square [angular, linear, modes] about the origin, undeformed, without the spin inertia of wheels."""
+    rigid = _spatial_inertia(body)
+    if not body.flex:
+        return rigid
+    coupling = np.array(body.flex.coupling, dtype=float)
+    return np.block([[rigid, coupling], [coupling.T, np.array(body.flex.mass, dtype=float)]])
+
+
+def _at_node(body: Body, name: str) -> np.ndarray:
+    """6 x (6 + m): the motion of the node called ``name``, the origin without one, from those of frame and modes."""
+    node = body.nodes.get(name)
+    motion = np.eye(6, 6 + body.modes)
+    if node:
+        motion[3:, :3] = -_cross(node.at)
+    if node and node.shape:
+        motion[:, 6:] = node.shape
+    return motion
 
 
 def _eliminate(inertia: np.ndarray, error: np.ndarray, subspace: np.ndarray, order: Sequence[int]) -> list[int]:
@@ -60,7 +115,7 @@ def _eliminate(inertia: np.ndarray, error: np.ndarray, subspace: np.ndarray, ord
         if pivot <= float(motion @ error @ motion):
             idle.append(k)
             continue
-        left = np.eye(6) - np.outer(motion, felt) / pivot
+        left = np.eye(len(inertia)) - np.outer(motion, felt) / pivot
         error[:] = left.T @ error @ left + _rounding(inertia)
         inertia -= np.outer(felt, felt) / pivot
     return idle
@@ -68,8 +123,8 @@ def _eliminate(inertia: np.ndarray, error: np.ndarray, subspace: np.ndarray, ord
 
 def _rounding(inertia: np.ndarray) -> np.ndarray:
     """What one step of arithmetic does to ``inertia``: alike in all directions, also where it is small."""
-    turning, sliding = float(np.trace(inertia[:3, :3])), float(np.trace(inertia[3:, 3:]))
-    return ROUNDING * np.diag([turning] * 3 + [sliding] * 3)
+    turning, sliding = float(np.trace(inertia[:3, :3])), float(np.trace(inertia[3:6, 3:6]))
+    return ROUNDING * np.diag([turning] * 3 + [sliding] * 3 + list(np.abs(np.diag(inertia)[6:])))
 
 
 def _order(joint: Joint, free: Sequence[int]) -> list[int]:
@@ -90,8 +145,10 @@ def _fault(body: Body, idle: Sequence[int]) -> Fault:
     verb = "moves" if len(names) == 1 else "move"
     message = f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} {verb} no inertia at the start"
     point = body.mass > 0 and not np.any(body.inertia) and max(idle) >= joint.n_translations
-    needed = "inertia, or a com off the axis" if point else "or a body that it carries mass or inertia there"
-    remedy = f"give '{body.name}' {needed}, or take the freedom away"
+    needed = "inertia, or a com off the axis," if point else "or a body that it carries mass or inertia there,"
+    if body.flex:
+        needed = "more than its modes move of it, or take out the mode that only repeats it,"
+    remedy = f"give '{body.name}' {needed} or take the freedom away"
     return Fault(path_of(("body", body.name, "joint")), message, remedy)
 
 

@@ -70,7 +70,8 @@ def n_forces(kind: Structure) -> int:
 def outward(kind: Structure, root: bool) -> ca.Function:
     """First sweep. In: q, u, k, V of the parent (not at a root), forces, effort, rest, wheel h and torque.
 
-    Out: E, r, S, c = S'u + V x S u, V, p = V x* M V - F, joint effort tau, q', torques on the wheels.
+    Out: E, r, S, c = S'u + V x S u, V, p = V x* M V - F (of wheels alone where the body is flexible), joint effort tau,
+    q', torques on the wheels.
     """
     form = kind.form
     q, u, V_parent = SX.sym("q", form.n_q), SX.sym("u", form.n_u), SX.sym("Vp", 6)
@@ -88,7 +89,7 @@ def outward(kind: Structure, root: bool) -> ca.Function:
     else:
         V = spatial.to_child(E, r, V_parent) + own
         c = joint.bias + spatial.cross_motion(V, own)
-    p = spatial.cross_force(V, k["M"] @ V) - wrench(kind, k, forces)
+    p = SX(6, 1) if kind.flex else spatial.cross_force(V, k["M"] @ V) - wrench(kind, k, forces)
     wheel_torques = efforts.wheel_torques(kind, k, motors, efforts.wheel_speeds(kind, k, h, V[:3]))
     for i in range(kind.wheels):
         a = k["spin_axes"][3 * i : 3 * i + 3]
@@ -122,11 +123,12 @@ def drive_symbols(kind: Structure) -> tuple[SX, SX]:
     return SX.sym("acc", n if constrained else 0), SX.sym("sw", 2 * len(switched(kind.motion)))
 
 
-def inward(kind: Structure, root: bool, leaf: bool) -> ca.Function:
-    """Second sweep. In: E, r, S, c, k, p, tau, acceleration, switches, children's P and p (not at a tip).
+def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False) -> ca.Function:
+    """Second sweep. In: E, r, S, c, k, p, tau, acceleration, switches, children's P and p (not at a tip); of a flexible
+    body p and P of all, its modes eliminated.
 
-    Out: g = D^-1 U^T, t = D^-1 (tau - S^T p), a_c, u' of held speeds; and X^T P_a X, X^T p_a for the
-    parent (not at a root).
+    Out: g = D^-1 U^T, t = D^-1 (tau - S^T p), a_c, u' of held speeds; S and D^-1 S^T of free speeds where there are
+    ``loops``; and X^T P_a X, X^T p_a for the parent (not at a root).
     """
     form = kind.form
     E, r, S, c = SX.sym("E", 3, 3), SX.sym("r", 3), SX.sym("S", _subspace(kind)), SX.sym("c", 6)
@@ -134,8 +136,7 @@ def inward(kind: Structure, root: bool, leaf: bool) -> ca.Function:
     p_own, tau = SX.sym("p", 6), SX.sym("tau", form.n_u)
     acceleration, switches = drive_symbols(kind)
     P_children, p_children = SX.sym("P", 21), SX.sym("pc", 6)
-    P = k["M"] if leaf else k["M"] + spatial.symmetric(P_children, 6)
-    p = p_own if leaf else p_own + p_children
+    P, p = gathered(kind, leaf, k["M"], P_children, p_own, p_children)
     held, forced = drive(kind, acceleration, switches)
     active = [i for i, how in enumerate(kind.motion) if how != "prescribed"]
     free = 1 - held[active, 0]
@@ -148,13 +149,23 @@ def inward(kind: Structure, root: bool, leaf: bool) -> ca.Function:
     a_c = c + S @ forced
     inputs = [E, r, S, c, symbol, p_own, tau, acceleration, switches]
     outputs = [g, t, a_c, forced]
+    if loops:
+        outputs += [ca.densify(S_f), ca.densify(spatial.solve_ldl(D, S_f.T))]
     if not leaf:
         inputs += [P_children, p_children]
     if not root:
         P_a = P - U @ g
         p_a = p + P_a @ a_c + U @ t
         outputs += [spatial.upper(spatial.inertia_to_parent(E, r, P_a)), spatial.force_to_parent(E, r, p_a)]
-    return ca.Function(f"inward_{kind_name(kind, root, leaf)}", inputs, outputs)
+    return ca.Function(f"inward_{kind_name(kind, root, leaf, loops)}", inputs, outputs)
+
+
+def gathered(kind: Structure, leaf: bool, M: SX, P_below: SX, p: SX, p_below: SX) -> tuple[SX, SX]:
+    """Articulated inertia (6, 6) and bias force (6) as they enter a joint's elimination: those of a rigid body and of
+    what hangs on it; a flexible body has both in ``P_below`` and ``p_below``."""
+    if kind.flex:
+        return spatial.symmetric(P_below, 6), p_below
+    return (M, p) if leaf else (M + spatial.symmetric(P_below, 6), p + p_below)
 
 
 def accelerate(kind: Structure) -> ca.Function:
@@ -181,12 +192,13 @@ def _subspace(kind: Structure) -> ca.Sparsity:
     return ca.sparsify(S).sparsity()
 
 
-def kind_name(kind: Structure, *flags: bool) -> str:
+def kind_name(kind: Structure, *flags: bool | int) -> str:
     """A C identifier for a kernel of this structure."""
     form = kind.form
     turning = "s" if form.spherical else str(form.rotations)
     how = "".join(m[0] for m in kind.motion)
-    marks = "".join("y" if f else "n" for f in flags)
+    marks = "".join(str(f) if type(f) is int else "ny"[f] for f in flags)
     laws = "".join(law[0] for law in kind.laws) + (f"h{kind.harness}" if kind.harness else "")
     rotors = "".join("b" if bearing else "o" for bearing in kind.bearings)
-    return f"t{form.translations}r{turning}{how}w{rotors}p{kind.nodes}{'f' * kind.floating}{laws}_{marks}"
+    modes = f"m{kind.modes}" if kind.flex else ""
+    return f"t{form.translations}r{turning}{how}w{rotors}p{kind.nodes}{'f' * kind.floating}{laws}{modes}_{marks}"

@@ -27,6 +27,7 @@ from mbdy.engine.rules import keep_rules
 from mbdy.engine.second_order import SecondOrder, generalized_forces, mobility, second_order
 from mbdy.engine.slopes import Slopes
 from mbdy.engine.steady import CHANGING, Steady, matrix_change
+from mbdy.engine.tangent import tangent
 
 if TYPE_CHECKING:
     import control
@@ -148,7 +149,8 @@ def linearize(
     ``dynamics`` of which equations: None for the full ones.
 
     Joints that are locked or prescribed at the operating point are no states, unless their prescribed accelerations
-    are among ``inputs``. Raises `RefusalError` for an operating point that cannot be taken and KeyError for an unknown
+    are among ``inputs``. Closed loops leave as many states as the motion that they allow has: those of the errors that
+    determine all others. Raises `RefusalError` for an operating point that cannot be taken and KeyError for an unknown
     name.
     """
     model = model if isinstance(model, Model) else load_model(model)
@@ -172,21 +174,22 @@ def linearize(
     of_outputs = wanted.errors(y, slopes.of_outputs(point, along_x, along_u))
     A = errors.L @ (of_rates[:, :n] - errors.R_rate)
     B = errors.L @ of_rates[:, n:]
-    form = _second_order(model, point, slopes, errors, y, A, B)
+    kept, basis = tangent(model, point, slopes, errors)
+    form = _second_order(model, point, slopes, errors, y, A, B, kept, basis)
     units = [unit for v in point.ports.inputs for unit in v.units]
     return Linearization(
         name=model.name,
-        A=A,
-        B=B,
-        C=of_outputs[:, :n],
+        A=A[kept] @ basis,
+        B=B[kept],
+        C=of_outputs[:, :n] @ basis,
         D=of_outputs[:, n:],
-        states=errors.names,
+        states=tuple(errors.names[i] for i in kept),
         inputs=input_names,
         outputs=wanted.names,
-        state_units=errors.units,
+        state_units=tuple(errors.units[i] for i in kept),
         input_units=tuple(units[i] for i in given),
         output_units=wanted.units,
-        residual=errors.L @ rates,
+        residual=(errors.L @ rates)[kept],
         input_values=point.u[given],
         output_values=wanted.values(y),
         state_values=dict(zip(point.ports.state_names, point.x.tolist(), strict=True)),
@@ -204,13 +207,26 @@ def fastest(linear: Linearization) -> complex:
 
 
 def _second_order(
-    model: Model, point: OperatingPoint, slopes: Slopes, errors: ErrorCoordinates, y: Array, A: Array, B: Array
+    model: Model,
+    point: OperatingPoint,
+    slopes: Slopes,
+    errors: ErrorCoordinates,
+    y: Array,
+    A: Array,
+    B: Array,
+    kept: list[int],
+    basis: Array,
 ) -> SecondOrder | None:
     along = generalized_forces(model, point, errors)
     gains = errors.L @ slopes.of_rates(point, np.zeros((len(point.x), along.shape[1])), along)
     mass = float(y[point.ports.by_name["system.mass"].offset])
     spins = np.array([float(point[f"{b.name}.{wheel}.inertia"]) for b in model.bodies for wheel in b.wheels])
-    return second_order(errors, A, B, mobility(model, point, errors, gains[list(errors.speeds)], mass), spins)
+    own = errors.kept(kept, A)
+    if own is None:
+        return None
+    chosen = [k for k, i in enumerate(errors.speeds) if i in kept]
+    free = mobility(model, point, errors, gains[list(errors.speeds)], mass)[np.ix_(chosen, chosen)]
+    return second_order(own, A[kept] @ basis, B[kept], free, spins)
 
 
 def _notes(
@@ -228,7 +244,8 @@ def _notes(
     elif (part := matrix_change(model, slopes, point, inputs)) > CHANGING:
         notes.append(f"the matrices hold at this instant only: along the motion A changes by {part:.2%} in a second")
     if form is None:
-        notes.append("no second-order form: a ball joint or an attitude is held about some of its axes alone")
+        why = "loops tie" if model.loops else "what is held leaves"
+        notes.append(f"no second-order form: {why} some of the errors of a ball joint or an attitude alone")
     return tuple(notes)
 
 

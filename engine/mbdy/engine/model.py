@@ -1,4 +1,4 @@
-"""What a system is: bodies, joints, wheels, nodes and the start of a run, as frozen data in SI units.
+"""What a system is: bodies, joints, wheels, nodes, loops and the start of a run, as frozen data in SI units.
 
 Frames and symbols are those of Stoneking's Order-N memo as far as they go: N is inertial; body ``j`` has
 frame ``B_j`` whose origin is the outboard point of its inboard joint.
@@ -17,6 +17,8 @@ from mbdy.engine.joint_values import JOINT_VALUES, LAWS
 Vector3 = tuple[float, float, float]
 Matrix3 = tuple[Vector3, Vector3, Vector3]
 Quaternion = tuple[float, float, float, float]
+Rows = tuple[tuple[float, ...], ...]
+"""A matrix as a tuple of its rows."""
 Motion = Literal["free", "prescribed", "switchable"]
 
 INERTIAL = "inertial"
@@ -30,14 +32,15 @@ class Joint:
     """One general joint: a placement in the parent, up to 3 translations, then up to 3 rotations.
 
     ``to``            name of the parent body, or ``"inertial"``.
+    ``node``          node of the parent that the joint sits on, which a flexible parent moves; empty: its origin.
     ``kind``          the spelling it came from (``"revolute"``, ``"free"``, ...; ``"general"`` without one).
                       Only ``"free"`` and ``"attitude"`` mean more than their axes: they name a floating root.
     ``translations``  axes [-] in the joint frame, each of any length but zero (a direction).
     ``rotations``     axes [-], successive axes following the rotations already made; empty when ``spherical``.
     ``spherical``     three rotational degrees of freedom by quaternion; speeds are the relative angular
                       velocity in outboard axes.
-    ``at``            [m] joint's place from the parent's origin, parent axes.
-    ``frame``         quaternion w, x, y, z: joint-frame components to parent components.
+    ``at``            [m] joint's place from the parent's origin (or node), parent's (or node's) axes.
+    ``frame``         quaternion w, x, y, z: joint-frame components to the parent's (or node's).
     ``motion``        one for each degree of freedom, translations first.
 
     The other fields are the values of `mbdy.engine.joint_values`, one for each coordinate or degree of freedom;
@@ -66,6 +69,7 @@ class Joint:
     stop_upper: tuple[float, ...] = ()
     stop_damping: tuple[float, ...] = ()
     harness: tuple[tuple[float, float], ...] = ()
+    node: str = ""
 
     def __post_init__(self) -> None:
         self._fill("motion", self.n_u, "free")
@@ -148,14 +152,73 @@ class Wheel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A point of a body where forces enter and motion is read: ``at`` [m] from the body's origin, body axes."""
+    """A point of a body where forces enter, motion is read, joints and loops sit: ``at`` [m] from the body's origin.
+
+    On a flexible body it moves and turns with the modes ``eta``: by ``shape`` (6 rows of m, the first three turning,
+    the last three moving it) times eta, and by ``1/2 eta' bend eta`` [m] for each of x, y, z (``bend``: m x m each),
+    the foreshortening that lets loads stiffen the body. All in body axes; empty is zero.
+    """
 
     at: Vector3
+    shape: Rows = ()
+    bend: tuple[Rows, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flex:
+    """Modes of a flexible body: m displacement fields of its material about the body frame, small ones.
+
+    A point at ``r`` (body axes, from the origin, which the modes neither move nor turn, except in a floating root)
+    moves by ``phi(r) eta``, second-order terms apart. All that follows is integrated over the body's mass. Matrices are
+    tuples of rows; empty is zero for all but the first three.
+
+    ``mass``            (m, m) integral of phi_i . phi_j [kg.m2, as eta has no unit].
+    ``stiffness``       (m, m) and ``damping`` (m, m): generalized forces ``-K eta - C eta'``.
+    ``coupling``        (6, m) rows 1-3 integral of r x phi_j, rows 4-6 integral of phi_j (with the rigid body's
+                        momenta about its origin).
+    ``inertia_first``   m tensors (3, 3): change of the inertia about the origin with eta_k.
+    ``inertia_second``  (m, m) of tensors (3, 3), symmetric: its second derivatives by eta_i, eta_j.
+    ``gyroscopic``      (m, m) of vectors (3): integral of phi_i x phi_j, row i column j, and of r x the second
+                        derivative of the displacement by eta_i, eta_j where that is not along r.
+    ``moment_second``   3 of (m, m), symmetric: second derivatives of the first moment's x, y, z by eta_i, eta_j;
+                        foreshortening, which makes accelerations and spin stiffen the body.
+
+    Kinetic energy, moment and inertia are those of T. R. Kane, P. W. Likins, D. A. Levinson, Spacecraft Dynamics (1983)
+    and O. Wallrapp, Standardization of flexible body modeling (1994), with all terms up to second order in eta.
+    """
+
+    mass: Rows
+    stiffness: Rows
+    damping: Rows
+    coupling: Rows
+    inertia_first: tuple[Matrix3, ...] = ()
+    inertia_second: tuple[tuple[Matrix3, ...], ...] = ()
+    gyroscopic: tuple[tuple[Vector3, ...], ...] = ()
+    moment_second: tuple[Rows, ...] = ()
+
+    def __post_init__(self) -> None:
+        m = self.modes
+        sizes = {"mass": m, "stiffness": m, "damping": m, "coupling": 6}
+        for name, rows in sizes.items():
+            value = getattr(self, name)
+            if len(value) != rows or any(len(row) != m for row in value):
+                raise ValueError(f"flex {name}: a matrix ({rows}, {m}) is needed")
+        for name, size in (("inertia_first", m), ("inertia_second", m), ("gyroscopic", m), ("moment_second", 3)):
+            if len(getattr(self, name)) not in (0, size):
+                raise ValueError(f"flex {name}: {size} entries are needed, got {len(getattr(self, name))}")
+
+    @property
+    def modes(self) -> int:
+        """Number of modes."""
+        return len(self.mass)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """A rigid body: ``mass`` [kg], ``com`` [m] from its origin and ``inertia`` [kg.m2] about it, body axes."""
+    """A body: ``mass`` [kg], ``com`` [m] from its origin and ``inertia`` [kg.m2] about it, body axes, undeformed.
+
+    It is flexible with ``flex``.
+    """
 
     name: str
     joint: Joint
@@ -164,6 +227,64 @@ class Body:
     inertia: Matrix3 = (ZERO3, ZERO3, ZERO3)
     wheels: Mapping[str, Wheel] = field(default_factory=dict)
     nodes: Mapping[str, Node] = field(default_factory=dict)
+    flex: Flex | None = None
+
+    @property
+    def modes(self) -> int:
+        """Number of its modes; 0 for a rigid body."""
+        return self.flex.modes if self.flex else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One side of a loop: a place on a body, or in inertial space.
+
+    ``body`` is its name or ``"inertial"``; ``node`` one of its nodes, empty for its origin; ``at`` [m] from there, in
+    the axes of the node (which turn with the modes of a flexible body); ``frame`` quaternion w, x, y, z: components in
+    the loop frame of this side to those in the node's axes.
+    """
+
+    body: str
+    node: str = ""
+    at: Vector3 = ZERO3
+    frame: Quaternion = IDENTITY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """A constraint between two places, each with a loop frame: ``rows`` of six relative motions are held at zero.
+
+    ``rows``           1, 2, 3: turning of b against a about x, y, z of a's loop frame; 4, 5, 6: moving along them.
+                       One turning row k holds the axis k+1 of a and the axis k+2 of b at a right angle (1, 2, 3 in a
+                       circle); two leave a hinge about the third axis, which is common to both sides.
+    ``distance``       [m] between the places instead of rows, for a massless rod with ball joints.
+    ``kind``           the spelling that it came from.
+    ``time_constant``  [s] within which errors of closure decay by a factor of e (Baumgarte's gains 2/T and 1/T2).
+    ``closed``         whether it is closed at the start; ``switchable`` whether it can be opened and closed.
+    """
+
+    name: str
+    a: Side
+    b: Side
+    rows: tuple[int, ...] = ()
+    distance: float | None = None
+    kind: str = "rows"
+    time_constant: float = 0.1
+    closed: bool = True
+    switchable: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.distance is None) == (not self.rows):
+            raise ValueError(f"loop {self.name}: either rows or a distance is needed")
+        if not (self.closed or self.switchable):
+            raise ValueError(f"loop {self.name}: one that starts open must be switchable")
+        if tuple(sorted(set(self.rows))) != tuple(self.rows) or not set(self.rows) <= {1, 2, 3, 4, 5, 6}:
+            raise ValueError(f"loop {self.name}: rows must be increasing numbers from 1 to 6, got {self.rows}")
+
+    @property
+    def size(self) -> int:
+        """Number of its scalar constraints."""
+        return len(self.rows) or 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +306,7 @@ class Model:
     ``initial`` holds start values in SI by the names of `mbdy.engine.ports` without index
     (``bus.omega``, ``panel.joint.angle``, ``bus.x.speed``); what is left out starts at zero or identity.
     ``gravity_gradient`` is for systems with one root, a floating one; it costs nothing where it is None.
-    ``source`` is the file it came from, for messages.
+    ``source`` is the file it came from, for messages. ``loops`` close the tree of joints.
     """
 
     name: str
@@ -194,6 +315,7 @@ class Model:
     initial: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     gravity_gradient: GravityGradient | None = None
     source: str = ""
+    loops: tuple[Loop, ...] = ()
     checked: bool = field(default=False, init=False, repr=False, compare=False)
     """Whether the rules of model files have been seen to; what is made or changed in Python has yet to be."""
 

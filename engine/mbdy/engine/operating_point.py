@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mbdy.engine.closures import ASSEMBLY_STEPS, CLOSED, NEARLY_CLOSED
 from mbdy.engine.equations import Equations
 from mbdy.engine.faults import RefusalError
 from mbdy.engine.model import Model
@@ -79,9 +80,29 @@ def operating_point(model: Model, made: Equations, at: At = None) -> OperatingPo
         u, p = (_read(at, [v.name for v in own]) for own in (table.inputs, table.parameters))
     k = _constants(model, made, p)
     _scale_quaternions(table, x)
-    if made.latch is not None and any(u[lock] and x[speed] for lock, speed in made.locks):
+    if made.assemble is not None:
+        x = _closed(model, made, x, u, k)
+    if made.latch is not None and (made.assemble or any(u[lock] and x[speed] for lock, speed in made.locks)):
         x = np.array(made.latch(x, u, k)[0]).ravel()
     return OperatingPoint(table, x, u, p)
+
+
+def _closed(model: Model, made: Equations, x: Array, u: Array, k: Array) -> Array:
+    """``x`` with the closed loops assembled."""
+    assert made.assemble is not None
+    assert made.gaps is not None
+    worst = np.inf
+    for _ in range(ASSEMBLY_STEPS):
+        worst = float(np.abs(np.array(made.gaps(x, u, k)[0])).max(initial=0.0))
+        if worst <= CLOSED:
+            return x
+        x = np.array(made.assemble(x, u, k, np.inf)).ravel()
+        _scale_quaternions(made.ports, x)
+    if worst <= NEARLY_CLOSED:
+        return x
+    names = ", ".join(loop.name for loop in model.loops)
+    raise RefusalError(f"loops {names}: cannot be closed from the operating point, {worst:.3g} m or rad is left",
+                       "start nearer to where they close")  # fmt: skip
 
 
 def _constants(model: Model, made: Equations, p: Array) -> Array:

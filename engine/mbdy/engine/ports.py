@@ -150,6 +150,8 @@ def _states(model: Model) -> tuple[dict[str, int], dict[str, int]]:
     """Places of the states in ``x`` and of the start values in ``s``, by variable name."""
     start_parts = [p for body in model.bodies for p in coordinate_names(body)]
     start_parts += [p for body in model.bodies for p in speed_names(body)]
+    for part in ("displacement", "rate"):
+        start_parts += [(f"{b.name}.flex.{part}", b.modes) for b in model.bodies if b.flex]
     start_parts += [(f"{b.name}.{w}.speed", 1) for b in model.bodies for w in b.wheels]
     renamed = {f"{b.name}.{w}.speed": f"{b.name}.{w}.momentum" for b in model.bodies for w in b.wheels}
     for body in model.bodies:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+from mbdy.engine.assembly import assembly
 from mbdy.engine.faults import Fault, ModelError, ModelWarning
 from mbdy.engine.files import loads
 from mbdy.engine.model import Model
@@ -32,6 +33,13 @@ def keep_rules(model: Model) -> None:
         for made, other in zip(model.bodies, read.bodies, strict=True)
         if made.joint.kind != other.joint.kind
     ]
+    for made, other in zip(model.loops, read.loops, strict=True):
+        if made.kind != other.kind:
+            message = f"these rows make no loop of kind {made.kind}"
+            faults.append(Fault(f"loop.{made.name}.kind", message, 'give kind = "rows", or others'))
+    if assembly(read).moved:
+        message = "its loops are open at the start, or opening"
+        faults.append(Fault("initial", message, "take the start of mbdy.engine.assemble(model)"))
     if faults:
         raise ModelError(source, faults)
     object.__setattr__(model, "checked", True)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.error_coordinates import ErrorCoordinates, held, rotation
-from mbdy.engine.model import Model
+from mbdy.engine.model import Body, Model
 from mbdy.engine.operating_point import OperatingPoint
 
 Array = NDArray[np.float64]
@@ -84,7 +84,10 @@ def generalized_forces(model: Model, point: OperatingPoint, errors: ErrorCoordin
 
     Those of an ``attitude`` root's mass centre are zero: it moves on its own, see `mobility`.
     """
-    along = np.zeros((len(point.u), len(errors.degrees_of_freedom)))
+    count = len(errors.degrees_of_freedom)
+    along = np.zeros((len(point.u), count + len(errors.modes)))
+    for column, (j, k) in enumerate(errors.modes, start=count):
+        along[point.ports.by_name[f"{model.bodies[j].name}.flex.force"].offset + k, column] = 1.0
     for column, (j, i) in enumerate(errors.degrees_of_freedom):
         body = model.bodies[j]
         translation = i < body.joint.n_translations
@@ -97,10 +100,24 @@ def generalized_forces(model: Model, point: OperatingPoint, errors: ErrorCoordin
             along[torque.start + i - 3, column] = 1.0
         elif body.joint.kind == "free":
             pushed = _pushed(model, point, errors, column)
-            com = np.atleast_1d(point[f"{body.name}.com"])
+            centre = np.atleast_1d(point[f"{body.name}.com"])
+            if body.flex:
+                moved, shares = _spread(point, body)
+                centre = centre + moved
+                along[point.ports.by_name[f"{body.name}.flex.force"].places, column] = -shares.T @ pushed
             along[force, column] = pushed
-            along[torque, column] = -np.cross(com, pushed)
+            along[torque, column] = -np.cross(centre, pushed)
     return along
+
+
+def _spread(point: OperatingPoint, body: Body) -> tuple[Array, Array]:
+    """How far (3) modes move a flexible body's mass centre, and its change (3, m) with each, which is what a force that
+    is spread over its mass does on them."""
+    assert body.flex
+    eta, mass = np.atleast_1d(point[f"{body.name}.flex.displacement"]), float(point[f"{body.name}.mass"])
+    moving = np.array(body.flex.coupling)[3:]
+    second = np.array(body.flex.moment_second) @ eta if body.flex.moment_second else np.zeros_like(moving)
+    return (moving @ eta + second @ eta / 2) / mass, (moving + second) / mass
 
 
 def _pushed(model: Model, point: OperatingPoint, errors: ErrorCoordinates, column: int) -> Array:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mbdy.engine.equations import Equations
 from mbdy.engine.operating_point import OperatingPoint
-from mbdy.engine.sensitivities import forward
+from mbdy.engine.sensitivities import forward_of, smooth_derivatives
 
 Array = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ class Slopes:
 
     def __init__(self, made: Equations) -> None:
         self._made = made
-        _, _, self._derivatives, self._outputs = forward(made)
+        self._derivatives, self._outputs = forward_of(smooth_derivatives(made)), forward_of(made.outputs)
 
     def rates(self, point: OperatingPoint) -> Array:
         """``x'`` (n_x)."""

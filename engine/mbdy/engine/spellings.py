@@ -81,8 +81,10 @@ def joint_of(table: JointTable, path: str, findings: Findings) -> Joint | None:
     except RefusalError as refusal:
         findings.refuse(f"{path}.{_axes_key(table, kind)}", refusal.message, refusal.remedy)
         return None
+    to, node = place_of(table.to)
     joint = Joint(
-        to=table.to,
+        to=to,
+        node=node,
         kind=kind,
         translations=translations,
         rotations=rotations,
@@ -95,6 +97,12 @@ def joint_of(table: JointTable, path: str, findings: Findings) -> Joint | None:
     if joint.frame != IDENTITY:
         _warn_of_angles(table.frame, f"{path}.frame", findings)
     return _with_values(joint, table, path, findings)
+
+
+def place_of(text: str) -> tuple[str, str]:
+    """The body and the node, empty for its origin, that ``text`` names (``"boom.tip"``, ``"boom"``)."""
+    body, _, node = text.partition(".")
+    return (body, node) if node else (text, "")
 
 
 def plane_axes(normal: Vector3) -> tuple[Vector3, Vector3]:
@@ -213,7 +221,7 @@ def _with_values(joint: Joint, table: JointTable, path: str, findings: Findings)
         values[HARNESS] = _harness(joint, table.harness, f"{path}.{HARNESS}", findings)
     values = _lawful(values, path, findings)
     return Joint(
-        to=joint.to, kind=joint.kind, translations=joint.translations, rotations=joint.rotations,
+        to=joint.to, node=joint.node, kind=joint.kind, translations=joint.translations, rotations=joint.rotations,
         spherical=joint.spherical, at=joint.at, frame=joint.frame, **values,
     )  # fmt: skip
 

@@ -29,8 +29,11 @@ DIFFERENCE = 1e-4
 """Change of the fastest state over which the change of a matrix is taken, at most as many seconds."""
 TOLD = 3
 """How many of the accelerations a message names."""
-UNITS = {"rad/s": ("rad/s2", "rad/s3"), "m/s": ("m/s2", "m/s3"), "N.m.s": ("N.m", "N.m/s")}
-"""Of the first and second rate of a speed or a momentum."""
+UNITS = {
+    "rad/s": ("rad/s2", "rad/s3"), "m/s": ("m/s2", "m/s3"), "N.m.s": ("N.m", "N.m/s"), "1/s": ("1/s2", "1/s3"),
+    "rad": ("rad", "rad/s"), "m": ("m", "m/s"),
+}  # fmt: skip
+"""Of the first and second rate of a speed or a momentum, and of an error of closure."""
 
 
 class Steady:
@@ -53,24 +56,28 @@ class Steady:
             if floating:
                 self._falls.append((j, [i for i in free if i < floating]))
                 falling += [point.ports.state_names[own.start + i] for i in free if i < floating]
-        self._places += [i for own in at.wheels for i in range(own.start, own.stop)]
+        modal = [at.modal_rates(j) for j in range(len(model.bodies))]
+        self._places += [i for own in (*modal, *at.wheels) for i in range(own.start, own.stop)]
         names = point.ports.state_names
-        self.names = (*(names[i] for i in self._places), *falling)
+        self._errors = closed_rows(model, point, "residual")
+        """Errors of closed loops, in y: they vanish as well."""
+        self.names = (*(names[i] for i in self._places), *falling, *(point.ports.output_names[i] for i in self._errors))
         scalars = point.ports.by_scalar
         self._units = [scalars[name][0].units[scalars[name][1]] for name in self.names]
 
     def values(self, point: OperatingPoint) -> Array:
         """The accelerations at ``point``."""
         found = self._slopes.rates(point)[self._places]
-        y = self._slopes.outputs(point) if self._falls else np.zeros(0)
-        return np.concatenate([found, *(self._fall(point, y, j)[free] for j, free in self._falls)])
+        y = self._slopes.outputs(point) if self._falls or self._errors else np.zeros(0)
+        return np.concatenate([found, *(self._fall(point, y, j)[free] for j, free in self._falls), y[self._errors]])
 
     def changes(self, point: OperatingPoint, along_x: Array, along_u: Array) -> Array:
         """What the accelerations change by along the columns of ``along_x`` (n_x, n) and ``along_u`` (n_u, n)."""
         rows = [self._slopes.of_rates(point, along_x, along_u)[self._places]]
-        if self._falls:
+        if self._falls or self._errors:
             y, dy = self._slopes.outputs(point), self._slopes.of_outputs(point, along_x, along_u)
             rows += [self._fall_changes(point, y, dy, along_u, j)[free] for j, free in self._falls]
+            rows.append(dy[self._errors])
         return np.concatenate(rows)
 
     def drift(self, point: OperatingPoint) -> Array:
@@ -113,6 +120,16 @@ class Steady:
     def _carried(self, root: int) -> list[int]:
         above = tree(self._model)
         return [j for j in range(len(self._model.bodies)) if above.path(j)[-1] == root]
+
+
+def closed_rows(model: Model, point: OperatingPoint, what: str) -> list[int]:
+    """Places in y of the rows of closed loops' ``"residual"`` or ``"residual_rate"``."""
+    rows: list[int] = []
+    for loop in model.loops:
+        if not loop.switchable or point[f"loop.{loop.name}.closed"]:
+            places = point.ports.by_name[f"loop.{loop.name}.{what}"].places
+            rows += range(places.start, places.stop)
+    return rows
 
 
 def matrix_change(model: Model, slopes: Slopes, point: OperatingPoint, accelerated: Sequence[str]) -> float:

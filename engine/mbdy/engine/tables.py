@@ -48,6 +48,8 @@ REMEDIES = {
     "axis": "give three components, e.g. axis = [0, 0, 1]",
     "inertia": "give it in kg.m2, e.g. inertia = 0.05",
     "at": "give three lengths, e.g. at = [0, 0, 0.5]",
+    "a": 'name a body or one of its nodes, e.g. a = "rocker.tip"',
+    "b": 'name a body, one of its nodes or "inertial", e.g. b = "inertial"',
 }
 """What to do about a key that is missing or has no sense, by key."""
 
@@ -106,21 +108,66 @@ class WheelTable(Table):
 
 
 class NodeTable(Table):
-    """``[body.NAME.node.NAME]``: ``at`` [m] from the body's origin, body axes."""
+    """``[body.NAME.node.NAME]``: ``at`` [m] from the body's origin, body axes; ``shape`` and ``bend`` by modes."""
 
     at: Lengths
+    shape: Any = None
+    bend: Any = None
+
+
+class FlexTable(Table):
+    """``[body.NAME.flex]``: modal data, or where they come from; `mbdy.engine.flex_spellings` reads the values."""
+
+    frequencies: Any = None
+    damping_ratios: Any = None
+    mass: Any = None
+    stiffness: Any = None
+    damping: Any = None
+    coupling: Any = None
+    inertia_first: Any = None
+    inertia_second: Any = None
+    gyroscopic: Any = None
+    moment_second: Any = None
+    beam: Any = None
+    plate: Any = None
+    torsion: Any = None
+    reduce: Any = None
+    file: Any = None
 
 
 class BodyTable(Table):
-    """``[body.NAME]``: ``mass`` [kg], ``com`` [m] from the origin, ``inertia`` [kg.m2] about ``com``."""
+    """``[body.NAME]``: ``mass`` [kg], ``com`` [m] from the origin, ``inertia`` [kg.m2] about ``com``.
 
-    mass: BodyMass
+    The mass is required, except where a source of modal data gives it.
+    """
+
+    mass: BodyMass | None = None
     com: Lengths = ZERO3
     inertia: InertiaTensor = (ZERO3, ZERO3, ZERO3)
     joint: JointTable
     wheel: dict[str, WheelTable] = Field(default_factory=dict)
     node: dict[str, NodeTable] = Field(default_factory=dict)
-    flex: Any = None
+    flex: FlexTable | None = None
+
+
+class LoopTable(Table):
+    """``[loop.NAME]``; `mbdy.engine.loop_spellings` says which keys a kind takes."""
+
+    a: str
+    b: str
+    kind: str | None = None
+    at_a: Lengths = ZERO3
+    at_b: Lengths = ZERO3
+    frame_a: Any = None
+    frame_b: Any = None
+    axis: Axis | None = None
+    axis_b: Axis | None = None
+    axes: Axes | None = None
+    rows: Any = None
+    distance: Any = None
+    time_constant: Any = None
+    closed: Switch = True
+    switchable: Switch = False
 
 
 class FileTable(Table):
@@ -131,12 +178,12 @@ class FileTable(Table):
     system: SystemTable = SystemTable()
     body: dict[str, BodyTable] = Field(default_factory=dict)
     initial: dict[str, Any] = Field(default_factory=dict)
-    loop: Any = None
+    loop: dict[str, LoopTable] = Field(default_factory=dict)
 
 
 STAND_INS: dict[str, Any] = {
-    "mbdy": FORMAT, "mass": 1.0, "joint": {"to": "inertial", "kind": "fixed"}, "to": "inertial",
-    "axis": [0, 0, 1], "inertia": 1e-9, "at": [0, 0, 0],
+    "mbdy": FORMAT, "joint": {"to": "inertial", "kind": "fixed"}, "to": "inertial",
+    "axis": [0, 0, 1], "inertia": 1e-9, "at": [0, 0, 0], "a": "inertial", "b": "inertial",
 }  # fmt: skip
 """What takes the place of a required key that is missing or wrong, so that the rest can be read."""
 
@@ -185,7 +232,7 @@ def _report(fault: Any, loc: tuple[str | int, ...], findings: Findings) -> None:
     elif sort == "missing":
         findings.refuse(path, "is missing", REMEDIES.get(key, ""))
     elif sort in ("model_type", "dict_type", "model_attributes_type"):
-        remedy = "write [body.NAME]" if path == "body" else REMEDIES.get(key, f"write [{path}]")
+        remedy = f"write [{path}.NAME]" if path in ("body", "loop") else REMEDIES.get(key, f"write [{path}]")
         findings.refuse(path, f"must be a table, got {shown(fault['input'])}", remedy)
     elif sort == "string_type":
         findings.refuse(path, f"must be text, got {shown(fault['input'])}", "write it in quotes")
@@ -221,6 +268,7 @@ def _keys_at(loc: tuple[str | int, ...]) -> Mapping[str, FieldInfo]:
     place: Any = FileTable
     for step in loc:
         place = place.model_fields[str(step)].annotation if _is_table(place) else get_args(place)[-1]
+        place = next((kind for kind in get_args(place) if _is_table(kind) and type(None) in get_args(place)), place)
     return place.model_fields if _is_table(place) else {}
 
 
@@ -230,6 +278,9 @@ def _is_table(place: Any) -> bool:
 
 def _home(key: str) -> str:
     """Where a key that is unknown here belongs, if some other table has it; otherwise empty."""
-    homes = {"[system]": SystemTable, "[body.NAME.joint]": JointTable, "[body.NAME]": BodyTable}
+    homes = {
+        "[system]": SystemTable, "[body.NAME.joint]": JointTable, "[body.NAME]": BodyTable,
+        "[body.NAME.flex]": FlexTable, "[loop.NAME]": LoopTable,
+    }  # fmt: skip
     found = [place for place, table in homes.items() if key in table.model_fields]
     return f"it belongs in {found[0]}" if found else ""

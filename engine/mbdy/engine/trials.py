@@ -3,7 +3,8 @@
 Rates are of order one, angles and attitudes anything; lengths, forces and torques are of the size that the model's own
 dimensions and inertias ask for, so that no part of the equations hides behind another. Where a joint or a bearing has
 friction, every other rate is of the size of its ``friction_rate``; where a coordinate has stops or a cable harness,
-every other value lies just within or beyond a stop, or in a piece of the table, each in its turn. `variants` are the
+every other value lies just within or beyond a stop, or in a piece of the table, each in its turn. Modes displace a body
+by some part of its own size. Closed loops are satisfied, by the nearest coordinates and speeds. `variants` are the
 parameters without laws of effort, and with one law alone, so that a stiff one hides nothing.
 """
 
@@ -17,6 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.efforts import STOP_SOFTNESS
+from mbdy.engine.formulations.closing import Closing
+from mbdy.engine.formulations.constrained import Constrained
+from mbdy.engine.formulations.solutions import overdetermined
+from mbdy.engine.formulations.values import Reader
 from mbdy.engine.joint_values import HARNESS
 from mbdy.engine.model import Body, Joint, Model
 from mbdy.engine.ports import Ports, coordinate_names, ports, speed_names
@@ -38,6 +43,14 @@ SLOW = 2.0
 """Largest part of its ``friction_rate`` of a rate that is drawn about it."""
 SLOWEST = 1e-3
 """[rad/s] Least rate that a wheel's speed is drawn about; the speed is a difference, and below this lies rounding."""
+DEFORMED = 0.05
+"""Largest displacement by a mode, root mean square over the body, as part of the model's length."""
+TURNED = 0.3
+"""[rad] Largest turn of a node by a mode."""
+NEARER = 0.7
+"""Factor that brings a state whose loops do not close nearer to one whose do."""
+TRIES = 30
+"""Of these, before a model counts as one whose loops cannot be closed."""
 LAWS: Mapping[str, tuple[str, ...]] = {
     "springs": ("stiffness",),
     "dampers": ("damping",),
@@ -91,6 +104,16 @@ class Sizes:
         """Force and torque that give a body about 1 rad/s2 and one length a second squared."""
         return (body.mass or self.mass) * self.length, _inertia(body) or self.inertia
 
+    def modes(self, body: Body) -> Array:
+        """Modal displacements (m) of a body that move it by `DEFORMED` lengths, or turn a node by `TURNED`."""
+        if body.flex is None:
+            return np.zeros(0)
+        modal = np.diag(np.array(body.flex.mass))
+        shapes = [np.array(node.shape)[:3] for node in body.nodes.values() if node.shape]
+        turns = np.max([np.linalg.norm(shape, axis=0) for shape in shapes] or [np.zeros(len(modal))], axis=0)
+        moved = DEFORMED * self.length * np.sqrt((body.mass or self.mass) / np.where(modal > 0.0, modal, 1.0))
+        return np.minimum(moved, TURNED / np.maximum(turns, TURNED / moved))
+
 
 def sizes(model: Model) -> Sizes:
     """What is large for ``model``; one where nothing says it."""
@@ -107,12 +130,16 @@ def _inertia(body: Body) -> float:
 
 
 class Trials:
-    """Draws states and inputs of one model from ``rng``."""
+    """Draws states and inputs of one model from ``rng``, those of a model with loops about its ``start``."""
 
-    def __init__(self, model: Model, rng: np.random.Generator) -> None:
+    def __init__(self, model: Model, rng: np.random.Generator, start: Array | None = None) -> None:
         self.model, self.rng = model, rng
         self.ports: Ports = ports(model)
         self.sizes = sizes(model)
+        self.p = np.array(self.ports.vector("parameter"))
+        self.reader = Reader(model)
+        self.closing = Closing(self.reader, self.sizes.length, self.sizes.modes)
+        self.start = np.zeros(len(self.ports.state_names)) if start is None else start
         states = {v.name: v.state for v in self.ports.outputs if v.state is not None}
         jointed = [body for body in model.bodies if not body.joint.floating]
         self._spans = [
@@ -128,8 +155,38 @@ class Trials:
         ]
 
     def draw(self) -> tuple[Array, Array]:
-        """States and inputs."""
-        return self.state(), self.inputs()
+        """States and inputs. Raises ValueError where the loops of the model cannot be closed."""
+        x, u = self.state(), self.inputs()
+        if not self.model.loops:
+            return x, u
+        x = self.closed(x, u)
+        return x, self.determined(x, u)
+
+    def closed(self, x: Array, u: Array) -> Array:
+        """The states nearest to ``x`` that satisfy the loops which ``u`` says are closed.
+
+        From states that lead nowhere the way goes back towards the start. Raises ValueError where that leads nowhere
+        either.
+        """
+        for k in range(TRIES):
+            near = self.start + NEARER**k * (x - self.start)
+            for at in self.ports.quaternions:
+                near[at : at + 4] /= np.linalg.norm(near[at : at + 4]) or 1.0
+            found = self.closing.closed(near, u, self.p)
+            if found is not None:
+                return found
+        loops = ", ".join(loop.name for loop in self.model.loops)
+        raise ValueError(f"model {self.model.name!r}: no random state was found that closes its loops ({loops})")
+
+    def determined(self, x: Array, u: Array) -> Array:
+        """``u`` with the switches of joints off, where what they hold leaves loops no way to stay closed."""
+        if not overdetermined(Constrained(self.reader, x, u, self.p)):
+            return u
+        released = u.copy()
+        for variable in self.ports.inputs:
+            if variable.name.endswith((".prescribed", ".locked")):
+                released[variable.places] = 0.0
+        return released
 
     def state(self) -> Array:
         """States x (n_x): unit quaternions, angles in (-pi, pi), rates in (-1, 1) rad/s."""
@@ -185,6 +242,8 @@ class Trials:
         if name.endswith(".momentum"):
             body, wheel = name.split(".")[:2]
             return self._uniform(n, WHEEL_SPEED * self.model.body(body).wheels[wheel].inertia)
+        if ".flex." in name:
+            return self._uniform(n, 1.0) * self.sizes.modes(self.model.body(name.partition(".")[0]))
         turning = variable.unit == "rad/s"
         return self._uniform(n, 1.0 if turning else self.sizes.length)
 

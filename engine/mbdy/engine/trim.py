@@ -50,7 +50,7 @@ def trim(
     ``model``     a model or the path of its file.
     ``at``        where to begin: see `mbdy.engine.operating_point.operating_point`.
     ``free``      names or patterns of states and inputs that may change (``"panel.joint.angle"``, ``"bus.omega[2]"``,
-                  ``"bus.torque"``); by default the positions of all joints. Locked and prescribed ones stay.
+                  ``"bus.torque"``); by default the positions of all joints and modes. Locked and prescribed ones stay.
     ``hold``      names or patterns that stay though ``free`` has them.
     ``tolerance`` [rad/s2, m/s2] largest acceleration that is left; they must not change along the motion either.
 
@@ -155,9 +155,11 @@ class _Unknowns:
 
 
 def _joint_positions(model: Model) -> list[int]:
-    """Places in x of the coordinates of all joints but floating roots."""
-    own = zip(model.bodies, layout(model).q, strict=True)
-    return [i for body, at in own if not body.joint.floating for i in range(at.start, at.stop)]
+    """Places in x of the coordinates of all joints but floating roots, and of all modes."""
+    places = layout(model)
+    own = zip(model.bodies, places.q, strict=True)
+    joints = [i for body, at in own if not body.joint.floating for i in range(at.start, at.stop)]
+    return joints + [i for at in places.modes for i in range(at.start, at.stop)]
 
 
 def _fixed(model: Model, point: OperatingPoint) -> set[int]:

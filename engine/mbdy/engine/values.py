@@ -40,7 +40,7 @@ def _direction(axis: Vector3) -> Vector3:
     return (axis[0] / size, axis[1] / size, axis[2] / size)
 
 
-def _symmetric(tensor: Matrix3) -> Matrix3:
+def symmetric_tensor(tensor: Matrix3) -> Matrix3:
     """``tensor`` with mirrored products made equal. Raises `RefusalError` for more than rounding."""
     scale = max(abs(entry) for row in tensor for entry in row)
     for i, j in ((0, 1), (0, 2), (1, 2)):
@@ -126,7 +126,7 @@ Tensor = Annotated[tuple[Row, Row, Row], _sized(3, "three rows, or three princip
 InertiaTensor = Annotated[
     Annotated[Moments, Tag("diagonal")] | Annotated[Tensor, Tag("tensor")],
     Discriminator(_inertia_form),
-    AfterValidator(_symmetric),
+    AfterValidator(symmetric_tensor),
 ]
 Rotation = Annotated[
     Annotated[Literal["spherical"], Tag("name")] | Annotated[Axes, Tag("axes")], Discriminator(_rotation_form)

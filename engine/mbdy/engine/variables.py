@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mbdy.engine.joint_values import BEARING, HARNESS, JOINT_VALUES
-from mbdy.engine.model import Body, Model
+from mbdy.engine.model import Body, Loop, Model, Rows
 
 Causality = Literal["input", "output", "parameter"]
 
@@ -102,6 +102,25 @@ def _per_dof(body: Body, translation: str, rotation: str, *, coordinates: bool =
     return (translation,) * joint.n_translations + (rotation,) * turning
 
 
+def coupled_modes(matrix: Rows) -> bool:
+    """Whether a matrix of modes has anything beside its diagonal."""
+    return any(value for i, row in enumerate(matrix) for j, value in enumerate(row) if i != j)
+
+
+def modal_entries(matrix: Rows) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Labels and values of a modal stiffness or damping: its diagonal, or upper triangle where it couples modes."""
+    m = len(matrix)
+    if not coupled_modes(matrix):
+        return _labels(m), tuple(matrix[i][i] for i in range(m))
+    places = [(i, j) for i in range(m) for j in range(i, m)]
+    return tuple(f"[{i + 1},{j + 1}]" for i, j in places), tuple(matrix[i][j] for i, j in places)
+
+
+def loop_units(loop: Loop, turning: str, moving: str) -> tuple[str, ...]:
+    """A unit for each row of a loop."""
+    return tuple(turning if row <= 3 else moving for row in loop.rows) or (moving,)
+
+
 def _variable(causality: Causality, name: str, units: tuple[str, ...], text: str, port: str, **more: Any) -> Variable:
     more.setdefault("labels", _labels(len(units)))
     return Variable(name=name, causality=causality, units=units, description=text, port=port, **more)
@@ -125,9 +144,12 @@ def inputs(model: Model) -> Iterator[Variable]:
         yield from made(f"{body.name}.torque", ("N.m",) * 3, f"External torque {text}", "external_forces")
     for body in model.bodies:
         for node in body.nodes:
-            text = f"on {body.name} at node {node}, body axes"
+            text = f"on {body.name} at node {node}, {'node' if body.flex else 'body'} axes"
             yield from made(f"{body.name}.{node}.force", ("N",) * 3, f"External force {text}", "node_forces")
             yield from made(f"{body.name}.{node}.torque", ("N.m",) * 3, f"External torque {text}", "node_forces")
+    for body in model.bodies:
+        text = f"Generalized forces on the modes of {body.name}"
+        yield from made(f"{body.name}.flex.force", ("N.m",) * body.modes, text, "modal_forces")
     for body in model.bodies:
         if not body.joint.floating:
             text = f"Commanded position of the spring at the joint of {body.name}"
@@ -145,6 +167,11 @@ def inputs(model: Model) -> Iterator[Variable]:
                 text_ = f"Whether the joint of {body.name} {text}"
                 stem = f"{body.name}.joint"
                 yield from made(f"{stem}.{sort}", ("",) * len(labels), text_, "switches", labels=labels, boolean=True)
+    for loop in model.loops:
+        if loop.switchable:
+            text = f"Whether the loop {loop.name} is closed"
+            start = (float(loop.closed),)
+            yield from made(f"loop.{loop.name}.closed", ("",), text, "switches", start=start, boolean=True)
     for body in model.bodies:
         for wheel in body.wheels:
             text = f"Motor torque on wheel {wheel} of {body.name}"
@@ -207,6 +234,20 @@ def parameters(model: Model) -> Iterator[Variable]:
         for node, point in body.nodes.items():
             text = f"Place of node {node} from the origin of {body.name}, body axes"
             yield from made(f"{body.name}.{node}.at", ("m",) * 3, point.at, text)
+    for body in model.bodies:
+        if body.flex:
+            text = f"Modal stiffness of {body.name}"
+            labels, values = modal_entries(body.flex.stiffness)
+            yield from made(f"{body.name}.flex.stiffness", ("N.m",) * len(labels), values, text, labels=labels)
+            text = f"Modal damping of {body.name}"
+            labels, values = modal_entries(body.flex.damping)
+            yield from made(f"{body.name}.flex.damping", ("N.m.s",) * len(labels), values, text, labels=labels)
+    for loop in model.loops:
+        text = f"Time within which errors of closure of loop {loop.name} decay"
+        yield from made(f"loop.{loop.name}.time_constant", ("s",), (loop.time_constant,), text, minimum=0.0)
+        if loop.distance is not None:
+            text = f"Distance that loop {loop.name} keeps"
+            yield from made(f"loop.{loop.name}.distance", ("m",), (loop.distance,), text, minimum=0.0)
     if gradient := model.gravity_gradient:
         text = "Gravitational parameter of the attracting centre, for the gravity gradient"
         value = (gradient.gravitational_parameter,)
@@ -251,6 +292,17 @@ def outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:
             yield from made(f"{b.name}.{w}.speed", ("rad/s",), f"Speed of wheel {w} relative to {b.name}", "wheels")
             yield from made(f"{b.name}.{w}.momentum", ("N.m.s",),
                             f"Absolute spin momentum of wheel {w} of {b.name}", "wheels")  # fmt: skip
+    for b in bodies:
+        if b.flex:
+            m = b.flex.modes
+            yield from made(f"{b.name}.flex.displacement", ("1",) * m, f"Modal displacement of {b.name}", "modes")
+            yield from made(f"{b.name}.flex.rate", ("1/s",) * m, f"Modal rate of {b.name}", "modes")
+            yield from made(f"{b.name}.flex.strain_energy", ("J",), f"Strain energy in the modes of {b.name}", "modes")
+            for node in b.nodes:
+                text = f"Angular velocity of node {node} of {b.name} relative to inertial axes, node axes"
+                yield from made(f"{b.name}.{node}.omega", ("rad/s",) * 3, text, "modes")
+                text = f"Quaternion w x y z of node {node} of {b.name}: node components to inertial ones"
+                yield from made(f"{b.name}.{node}.attitude", ("1",) * 4, text, "modes")
     points = [(f"{b.name}", f"the origin of {b.name}") for b in bodies]
     points += [(f"{b.name}.{node}", f"node {node} of {b.name}") for b in bodies for node in b.nodes]
     for stem, what in points:
@@ -260,7 +312,8 @@ def outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:
                         dependencies=everything)  # fmt: skip
     for b in bodies:
         for node in b.nodes:
-            text = f"Acceleration of node {node} of {b.name} less gravity, as an accelerometer feels it, body axes"
+            axes = "node" if b.flex else "body"
+            text = f"Acceleration of node {node} of {b.name} less gravity, as an accelerometer feels it, {axes} axes"
             yield from made(f"{b.name}.{node}.specific_force", ("m/s2",) * 3, text, "motion", dependencies=everything)
     for b in bodies:
         if b.joint.floating and not any(m != "free" for m in b.joint.motion):
@@ -279,6 +332,21 @@ def outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:
             units = tuple(every[i] for i in switched(b.joint.motion))
             text = f"Impulse of the latch at the joint of {b.name}, where the last step locked it while it moved"
             yield from made(f"{b.name}.joint.impulse", units, text, "impulses", labels=labels)
+    for loop in model.loops:
+        if loop.switchable:
+            text = f"Impulse of the closing of loop {loop.name}, where the last step closed it"
+            yield from made(f"loop.{loop.name}.impulse", loop_units(loop, "N.m.s", "N.s"), text, "impulses")
+    for loop in model.loops:
+        text = f"Error of closure of loop {loop.name}"
+        yield from made(f"loop.{loop.name}.residual", loop_units(loop, "rad", "m"), text, "residuals")
+    for loop in model.loops:
+        stem, where = f"loop.{loop.name}", "on b at its place, axes of the loop frame of a"
+        yield from made(f"{stem}.force", ("N",) * 3, f"Force of loop {loop.name} {where}", "loops",
+                        dependencies=everything)  # fmt: skip
+        yield from made(f"{stem}.torque", ("N.m",) * 3, f"Torque of loop {loop.name} {where}", "loops",
+                        dependencies=everything)  # fmt: skip
+        text = f"Rate of the error of closure of loop {loop.name}"
+        yield from made(f"{stem}.residual_rate", loop_units(loop, "rad/s", "m/s"), text, "loops")
     springs = tuple(n for n in everything if n.endswith(".rest"))
     for name, unit, text, depends in (
         ("mass", "kg", "Mass of the system", ()),

@@ -34,7 +34,9 @@ class Comparison:
 
     ``uncovered`` names what of the model lies outside its domain; it was not run then, and ``found`` is None. Otherwise
     ``found`` has the largest disagreement of a derivative of a state, relative to that derivative's largest value of
-    all states with the same laws of effort, and ``variable`` names the state. ``seconds`` of one evaluation.
+    all states with the same laws of effort, and ``variable`` names the state. ``forces`` and ``force`` are the same for
+    the forces and torques of loops, where there are some and the formulation tells them. ``seconds`` of one evaluation.
+    Formulations of one ``family`` count as one opinion.
     """
 
     name: str
@@ -44,6 +46,9 @@ class Comparison:
     found: Finding | None = None
     variable: str = ""
     seconds: float = 0.0
+    forces: Finding | None = None
+    force: str = ""
+    family: str = ""
 
     @property
     def covered(self) -> bool:
@@ -57,7 +62,7 @@ class Comparison:
     @property
     def agrees(self) -> bool:
         """Also true of a formulation that does not cover the model: it says nothing against it."""
-        return self.found is None or self.found.agrees
+        return all(found is None or found.agrees for found in (self.found, self.forces))
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,7 @@ class Verification:
             return "no states to compare: the model has no degrees of freedom and no wheels"
         if not self.compared:
             return "nothing was compared: the equations are singular to rounding at every state"
-        run = sum(item.covered for item in self.comparisons)
+        run = len({item.family or item.name for item in self.comparisons if item.covered})
         wrong = [item.name for item in self.comparisons if not item.agrees]
         wrong += [item.title for item in self.residuals if not item.agrees]
         if wrong:
@@ -156,6 +161,9 @@ class Verification:
             else:
                 place = f"derivative of {item.variable}, {item.found.where}" if item.variable else ""
                 told.append((label, _figure(item.found), place))
+            if item.forces:
+                place = f"{item.force}, {item.forces.where}" if item.force else ""
+                told.append((f"{item.name}: forces of loops", _figure(item.forces), place))
         for item in self.residuals:
             if item.found is None:
                 told.append((item.title, "no statement" if item.inapplicable else "not compared", item.inapplicable))

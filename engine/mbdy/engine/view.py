@@ -14,6 +14,7 @@ from casadi import MX
 
 from mbdy.engine import gravity_gradient, observe
 from mbdy.engine.constants import constant_fields
+from mbdy.engine.loops import Loops
 from mbdy.engine.model import Model
 from mbdy.engine.order_n import BodyMotion, System, root_frame_speeds
 from mbdy.engine.topology import ROOT
@@ -54,14 +55,22 @@ class View:
         self.quaternions, self.C, self.rho = [MX()] * n, [MX()] * n, [MX()] * n
         self.first_moments, self.momenta = [MX()] * n, [MX()] * n
         for j in self.system.tree.outward:
-            parent, m = self.system.tree.parent[j], self.moves[j]
+            parent, m, state = self.system.tree.parent[j], self.moves[j], self.system.states[j]
             if parent == ROOT:
                 above = (MX([1, 0, 0, 0]), MX(ca.DM.eye(3).full()), self._shift[j])
             else:
-                above = (self.quaternions[parent], self.C[parent], self.rho[parent])
+                above = self._seat(parent, self.system.seats[j])
             (self.quaternions[j], self.C[j], self.rho[j], self.first_moments[j], self.momenta[j]) = self._call(
-                observe.place, j, (), self.system.states[j].q, self.system.constants[j], m.E, m.r, m.V, *above
-            )
+                observe.place, j, (),
+                state.q, self.system.constants[j], m.E, m.r, m.V, state.eta, state.eta_rate, *above,
+            )  # fmt: skip
+
+    def _seat(self, j: int, node: int | None) -> tuple[MX, ...]:
+        """Quaternion, C and rho of a body or one of its nodes."""
+        own = (self.quaternions[j], self.C[j], self.rho[j])
+        if node is None:
+            return own
+        return self._call(observe.seat, j, (node,), self.system.constants[j], self.system.states[j].eta, *own)
 
     def _call(self, make, body: int, flags: tuple, *args: MX) -> tuple[MX, ...]:
         return self.system.kernels.call(make, (self.system.structures[body], *flags), *args)
@@ -86,6 +95,7 @@ class View:
         body, state, kind = self.model.bodies[j], self.system.states[j], self.system.structures[j]
         seen[f"{body.name}.omega"] = self.moves[j].V[:3]
         seen[f"{body.name}.attitude"] = self.quaternions[j]
+        seen[f"{body.name}.flex.displacement"], seen[f"{body.name}.flex.rate"] = state.eta, state.eta_rate
         if kind.floating:
             return
         stem, slides = f"{body.name}.joint", kind.form.translations
@@ -100,6 +110,15 @@ class View:
             observe.points, j, (), self.system.constants[j], m.V, m.A, self.C[j], self.rho[j], origin, drift + slip,
             gravity,
         )  # fmt: skip
+        if body.flex:
+            pieces = [stacked]
+            for i, node in enumerate(body.nodes):
+                moved, (turned, C, rho) = m.nodes[i], self._seat(j, i)
+                pieces += self.system.kernels.call(
+                    observe.point, (), moved.V, moved.A, C, rho, origin, drift + slip, gravity
+                )
+                seen[f"{body.name}.{node}.omega"], seen[f"{body.name}.{node}.attitude"] = moved.V[:3], turned
+            stacked = ca.vertcat(*pieces)
         for i, point in enumerate([body.name, *(f"{body.name}.{node}" for node in body.nodes)]):
             for place, what in enumerate(("position", "velocity", "acceleration", "specific_force")):
                 at = 12 * i + 3 * place
@@ -119,13 +138,16 @@ class View:
             m, state, given, k = self.moves[j], system.states[j], system.inputs[j], system.constants[j]
             slip = self._slip[self.root_of[j]]
             H, speeds = self._call(
-                observe.spin, j, (), k, m.V, state.h, self.C[j], self.rho[j], self.centre, self.drift - slip
-            )
+                observe.spin, j, (),
+                k, m.V, state.eta, state.eta_rate, state.h, self.C[j], self.rho[j], self.centre, self.drift - slip,
+            )  # fmt: skip
             f, reaction = reactions(system, self.moves, j)
-            own_energy, own_residual = self._call(
+            flexing = m.flexing
+            acting = (flexing.push, flexing.modal_push) if flexing else (MX.zeros(0), MX.zeros(0))
+            own_energy, own_residual, seen[f"{body.name}.flex.strain_energy"] = self._call(
                 observe.energy, j, (), state.q, root_frame_speeds(system.structures[j], state.u), k, m.V, m.A,
-                state.h, self.C[j], speeds, given.forces, m.tau, reaction, m.wheel_torques, given.rest, drift + slip,
-                origin + self.rho[j], gravity, swept,
+                state.eta, state.eta_rate, m.modal_rate, *acting, state.h, self.C[j], speeds, given.forces, m.tau,
+                reaction, m.wheel_torques, given.rest, drift + slip, origin + self.rho[j], gravity, swept,
             )  # fmt: skip
             seen[f"{body.name}.joint.load"], seen[f"{body.name}.joint.reaction"] = f, reaction
             seen[f"{body.name}.joint.impulse"] = MX.zeros(len(switched(body.joint.motion)))  # the stepper's own
@@ -148,12 +170,22 @@ class View:
         seen["system.work_residual"] = reduce(add, residual)
 
 
+def see_loops(model: Model, loops: Loops, seen: dict[str, MX]) -> None:
+    """Adds what is seen of loops to the outputs by name, after all sweeps."""
+    for i, (loop, motion) in enumerate(zip(model.loops, loops.found, strict=True)):
+        stem = f"loop.{loop.name}"
+        seen[f"{stem}.force"], seen[f"{stem}.torque"] = loops.forces(i)
+        seen[f"{stem}.residual"], seen[f"{stem}.residual_rate"] = motion.phi, motion.rate
+        seen[f"{stem}.impulse"] = MX.zeros(loop.size)  # the stepper's own
+    seen["system.work_residual"] -= loops.power()
+
+
 def reactions(system: System, moves: list[BodyMotion], body: int) -> tuple[MX, MX]:
     """Load (6) through a body's joint and the efforts (n_u) of its constraint, after all three sweeps."""
     m, given = moves[body], system.inputs[body]
     load, reaction = system.kernels.call(
-        observe.loads, (system.structures[body], not system.tree.children[body]),
-        m.S, system.constants[body], m.p, m.tau, m.A, given.acceleration, given.switches, *m.below,
+        observe.loads, (system.structures[body], not m.below),
+        m.S, system.constants[body], m.p, m.tau, m.A, m.closing, given.acceleration, given.switches, *m.below,
     )  # fmt: skip
     return load, reaction
 

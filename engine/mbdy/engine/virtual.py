@@ -14,18 +14,21 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from mbdy.engine import rosenbrock
+from mbdy.engine.closures import ASSEMBLY_STEPS, CLOSED, DRIFT, NEARLY_CLOSED, SETTLED, SETTLING_STEPS
 from mbdy.engine.core.binding import (
     BAD_INPUT,
     BAD_PARAMETER,
     BAD_START,
     BAD_STEP,
     FAILED,
-    INTEGRATORS,
     OK,
     ORDERS,
+    UNCLOSED,
 )
 from mbdy.engine.equations import Equations
 from mbdy.engine.formulations import Derivatives
+from mbdy.engine.sensitivities import forward_of, smooth_derivatives
 
 Vector = NDArray[np.float64]
 HELD, LINEAR, QUADRATIC = ORDERS.values()
@@ -34,12 +37,13 @@ HELD, LINEAR, QUADRATIC = ORDERS.values()
 class VirtualCore:
     """One plant of a model's equations without a compiler (see `mbdy.engine.core.binding.Core`).
 
-    ``derivatives`` takes the place of the Order-N equations in the steps; outputs and latches stay theirs.
+    ``derivatives`` takes the place of the Order-N equations in the steps; outputs and latches stay theirs. ``implicit``
+    steps can be linearly implicit too, which takes the Order-N equations' own derivatives.
     """
 
     compiled = False
 
-    def __init__(self, equations: Equations, derivatives: Derivatives | None = None) -> None:
+    def __init__(self, equations: Equations, derivatives: Derivatives | None = None, *, implicit: bool = False) -> None:
         self._equations = equations
         n_x, n_u = len(equations.ports.state_names), len(equations.ports.input_names)
         self.s, self.x, self._x_old, self._stage = (np.zeros(n_x) for _ in range(4))
@@ -49,7 +53,8 @@ class VirtualCore:
         self.y = np.zeros(len(equations.ports.output_names))
         self._k = np.zeros(equations.n_k)
         self._switches = equations.ports.span("switches")
-        self._n_q = equations.n_q
+        self._positions = np.zeros(n_x, dtype=bool)
+        self._positions[: equations.n_q] = self._positions[equations.modal] = True
         self.fault = -1
         self._prepare = _Call(equations.prepare)
         self._start = _Call(equations.start)
@@ -58,7 +63,17 @@ class VirtualCore:
         self._outputs = _Call(equations.outputs)
         self._latch = _Call(equations.latch) if equations.latch else None
         self._locks = equations.locks
-        self.impulses = np.zeros(len(self._locks))
+        impulses = equations.ports.span("impulses")
+        self.impulses = np.zeros(impulses.stop - impulses.start)
+        self._assemble = _Call(equations.assemble) if equations.assemble else None
+        residuals = equations.ports.span("residuals")
+        self._gaps = _Call(equations.gaps) if equations.gaps else None
+        self._errors = np.zeros((2, residuals.stop - residuals.start))
+        self._integrators = [self._runge_kutta, self._euler_cromer]
+        if implicit:
+            self._along = _Call(forward_of(smooth_derivatives(equations)))
+            self._still = (np.zeros(n_x), np.zeros(n_u), np.zeros_like(self._k))
+            self._integrators.append(self._rosenbrock)
 
     def prepare(self) -> int:
         k = np.zeros_like(self._k)
@@ -78,10 +93,60 @@ class VirtualCore:
         s, x = self.s.copy(), np.zeros_like(self.x)
         self._normalise(s)
         self._start(s, self._k, out=x)
-        if (status := self._finite(x, BAD_START)) == OK:
-            self.x[:] = x
-            self.impulses[:] = 0.0
-        return status
+        if (status := self._finite(x, BAD_START)) != OK:
+            return status
+        self._x_old[:], self.x[:] = self.x, x
+        self.impulses[:] = 0.0
+        if self._assemble and not self._assembled():
+            self.x[:] = self._x_old
+            return UNCLOSED
+        return OK
+
+    def _assembled(self) -> bool:
+        """Whether the loops closed in u could be closed; they are then."""
+        error, _ = self._gaps_at(self.u, math.inf)
+        for _ in range(ASSEMBLY_STEPS):
+            if error <= CLOSED:
+                break
+            self._nearer(self.u, math.inf)
+            error, _ = self._gaps_at(self.u, math.inf)
+        if not error <= NEARLY_CLOSED:
+            return False
+        self._stop(self.u, np.zeros_like(self.impulses))
+        return True
+
+    def _gaps_at(self, u: Vector, largest: float) -> tuple[float, float]:
+        """The largest error of closed loops below ``largest``, and the largest rate; see gaps() in core.c."""
+        assert self._gaps
+        self._gaps(self.x, u, self._k, out=(self._errors[0], self._errors[1]))
+        errors, rates = np.abs(self._errors)
+        counted = np.where(errors >= largest, 0.0, errors)
+        if counted.max(initial=0.0) != 0.0:
+            self.fault = int(np.argmax(counted))
+        return float(counted.max(initial=0.0)), float(rates.max(initial=0.0))
+
+    def _nearer(self, u: Vector, largest: float) -> None:
+        assert self._assemble
+        self._assemble(self.x, u, self._k, np.array([largest]), out=self._stage)
+        self.x[:] = self._stage
+        self._normalise(self.x)
+
+    def _stop(self, u: Vector, impulses: Vector) -> None:
+        """Takes away speeds that locks and loops do not allow."""
+        assert self._latch
+        self._latch(self.x, u, self._k, out=(self._stage, impulses))
+        self.x[:] = self._stage
+
+    def _settle(self, u: Vector) -> None:
+        """Takes out what the integrator left of errors of closed loops; see settle() in core.c."""
+        error, rate = self._gaps_at(u, DRIFT)
+        for _ in range(SETTLING_STEPS):
+            if not error > SETTLED:
+                break
+            self._nearer(u, DRIFT)
+            error, rate = self._gaps_at(u, DRIFT)
+        if rate > SETTLED:
+            self._stop(u, np.zeros_like(self.impulses))
 
     def outputs(self, x: int | None = None, u: int | None = None, y: int | None = None) -> None:
         own = _at(y, self.y)
@@ -108,6 +173,8 @@ class VirtualCore:
     def _advance(self, H: float, h: float, integrator: int, order: int) -> int:
         if not (H > 0 and h > 0 and H / h < 1e9 and HELD <= order <= QUADRATIC):
             return BAD_STEP
+        if integrator not in range(len(self._integrators)):
+            return BAD_STEP
         for vector in (self.u,) if order == HELD else (self.u, self.u_end):
             if (status := self._bad_input(vector)) != OK:
                 return status
@@ -117,10 +184,12 @@ class VirtualCore:
         before = self.impulses.copy()
         self._stop_locked(self.u if order == HELD else self.u_end)
         n = max(1, math.ceil(H / h - 1e-9))
-        advance = self._euler_cromer if integrator == INTEGRATORS["euler-cromer"] else self._runge_kutta
+        advance = self._integrators[integrator]
         for i in range(n):
             advance(i / n, (i + 1) / n, H / n, order)
             self._normalise(self.x)
+        if self._assemble:
+            self._settle(self.u if order == HELD else self.u_end)
         if (status := self._finite(self.x, FAILED)) != OK:
             self.x[:] = self._x_old
             self.impulses[:] = before
@@ -159,11 +228,13 @@ class VirtualCore:
         return OK, rows
 
     def _stop_locked(self, u: Vector) -> None:
-        """Joints that are locked and still move stop at once; see latch() in core.c."""
+        """Joints that are locked and still move stop at once, and so do loops; see latch() in core.c."""
         self.impulses[:] = 0.0
-        if self._latch and any(u[lock] and self.x[speed] for lock, speed in self._locks):
-            self._latch(self.x, u, self._k, out=(self._stage, self.impulses))
-            self.x[:] = self._stage
+        moving = any(u[lock] and self.x[speed] for lock, speed in self._locks)
+        if self.impulses.size > len(self._locks):
+            moving = moving or not self._gaps_at(u, math.inf)[1] <= SETTLED
+        if moving:
+            self._stop(u, self.impulses)
 
     def _bad_input(self, u: Vector) -> int:
         if (status := self._finite(u, BAD_INPUT)) != OK:
@@ -220,11 +291,34 @@ class VirtualCore:
         x += h / 6.0 * (slope[0] + 2.0 * (slope[1] + slope[2]) + slope[3])
 
     def _euler_cromer(self, begin: float, end: float, h: float, order: int) -> None:
-        x, slope, n_q = self.x, self._slope[0], self._n_q
+        x, slope, positions = self.x, self._slope[0], self._positions
         self._slope_at(x, begin, order, slope)
-        x[n_q:] += h * slope[n_q:]
+        x[~positions] += h * slope[~positions]
         self._slope_at(x, end, order, slope)
-        x[:n_q] += h * slope[:n_q]
+        x[positions] += h * slope[positions]
+
+    def _inputs_change(self, begin: float, end: float, order: int) -> Vector:
+        """Change of the inputs over an internal step had they their rates at its begin all the way; switches stay."""
+        change = self.u_end - self.u
+        if order == QUADRATIC:
+            change = change + (2.0 - 4.0 * begin) * ((self.u_mid - self.u) - (self.u_end - self.u_mid))
+        change = (end - begin) * change
+        change[self._switches] = 0.0
+        return change
+
+    def _rosenbrock(self, begin: float, end: float, h: float, order: int) -> None:
+        """As rosenbrock.h does it; the formulas are in `mbdy.engine.rosenbrock`."""
+
+        def slope_at(stage: Vector, part: float, out: Vector) -> None:
+            self._slope_at(stage, begin + part * (end - begin), order, out)
+
+        x, u, (no_x, no_u, no_k) = self.x, self._inputs_at(begin, order), self._still
+        columns, drift = np.empty((x.size, x.size)), np.zeros(x.size)
+        for column, unit in zip(columns, np.eye(x.size), strict=True):
+            self._along(x, u, self._k, unit, no_u, no_k, out=column)
+        if order != HELD:
+            self._along(x, u, self._k, no_x, self._inputs_change(begin, end, order), no_k, out=drift)
+        rosenbrock.step(x, h, columns, drift, slope_at)
 
 
 def _square(w: float, x: float, y: float, z: float) -> float:

@@ -8,8 +8,10 @@ from itertools import repeat
 import tomlkit
 
 from mbdy.engine.faults import Findings
+from mbdy.engine.flex_spellings import TERMS
 from mbdy.engine.joint_values import BEARING, HARNESS, JOINT_VALUES
-from mbdy.engine.model import IDENTITY, ZERO3, Body, Joint, Matrix3, Model
+from mbdy.engine.loop_spellings import TIME_CONSTANT, spelled
+from mbdy.engine.model import IDENTITY, ZERO3, Body, Flex, Joint, Loop, Matrix3, Model, Side
 from mbdy.engine.spellings import joint_of
 from mbdy.engine.tables import FORMAT, JointTable
 from mbdy.engine.units import odd_angle
@@ -19,7 +21,7 @@ def dumps(model: Model) -> str:
     """The model file that says ``model``; `mbdy.engine.files.loads` of it gives an equal one.
 
     Joints keep their kind. Lost are the spelling of a frame (a quaternion is written), the units of the text
-    it came from, and ``source``.
+    it came from, and ``source``. Flexible bodies are written with the numbers of their modes, wherever they came from.
     """
     lines = [
         "# SI units: kg, m, s, rad, N, kg.m2",
@@ -35,6 +37,8 @@ def dumps(model: Model) -> str:
         lines.append(f"gravitational_parameter = {_literal(gradient.gravitational_parameter)}  # m3/s2")
     for body in model.bodies:
         lines += ["", *_body(body)]
+    for loop in model.loops:
+        lines += ["", *_loop(loop)]
     if model.initial:
         lines += ["", "[initial]  # m, rad, m/s, rad/s; quaternions w, x, y, z"]
         lines += [f"{_dotted(name.split('.'))} = {_literal(_one_or_all(v))}" for name, v in _starts(model)]
@@ -66,25 +70,65 @@ def _body(body: Body) -> Iterator[str]:
         yield f"inertia = {_literal(wheel.inertia)}"
         if wheel.bearing:
             yield from (f"{key} = {_literal(getattr(wheel, key))}" for key in BEARING)
+    if body.flex:
+        yield ""
+        yield f"[{_dotted(['body', body.name, 'flex'])}]"
+        yield from _flex(body.flex)
     for name, node in body.nodes.items():
         yield ""
         yield f"[{_dotted(['body', body.name, 'node', name])}]"
         yield f"at = {_literal(node.at)}"
+        yield from (f"{key} = {_literal(getattr(node, key))}" for key in ("shape", "bend") if getattr(node, key))
+
+
+def _flex(flex: Flex) -> Iterator[str]:
+    for key in ("mass", "stiffness", "damping", *TERMS):
+        if value := getattr(flex, key):
+            yield f"{key} = {_literal(value)}"
+
+
+def _loop(loop: Loop) -> Iterator[str]:
+    yield f"[{_dotted(['loop', loop.name])}]"
+    for key, side in (("a", loop.a), ("b", loop.b)):
+        yield f"{key} = {_literal(_place(side.body, side.node))}"
+    for key, value in spelled(loop).items():
+        yield f"{key} = {list(value)}" if key == "rows" else f"{key} = {_literal(value)}"
+    for key, side in (("a", loop.a), ("b", loop.b)):
+        yield from _placed(side, f"_{key}")
+    if loop.time_constant != TIME_CONSTANT:
+        yield f"time_constant = {_literal(loop.time_constant)}"
+    yield from (f"{key} = {word}" for key, word in _switches(loop))
+
+
+def _switches(loop: Loop) -> Iterator[tuple[str, str]]:
+    if not loop.closed:
+        yield "closed", "false"
+    if loop.switchable:
+        yield "switchable", "true"
+
+
+def _place(body: str, node: str) -> str:
+    return f"{body}.{node}" if node else body
+
+
+def _placed(where: Joint | Side, suffix: str = "") -> Iterator[str]:
+    if where.at != ZERO3:
+        yield f"at{suffix} = {_literal(where.at)}"
+    if where.frame != IDENTITY:
+        yield f"frame{suffix} = {{ quaternion = {_literal(where.frame)} }}"
 
 
 def _joint(joint: Joint) -> Iterator[str]:
-    yield f"to = {_literal(joint.to)}"
+    yield f"to = {_literal(_place(joint.to, joint.node))}"
     for key, value in _spelled(joint).items():
         yield f"{key} = {_literal(value)}"
-    if joint.at != ZERO3:
-        yield f"at = {_literal(joint.at)}"
-    if joint.frame != IDENTITY:
-        yield f"frame = {{ quaternion = {_literal(joint.frame)} }}"
+    yield from _placed(joint)
     for key, value in JOINT_VALUES.items():
         values = getattr(joint, key)
         if any(values) or (value.law is not None and values):
             units = [value.translation] * joint.n_translations + [value.rotation] * joint.n_rotations
-            yield f"{key} = {_literal(_one_or_all(_told(values, units)))}"
+            told = _told(values, units)
+            yield f"{key} = {_literal(told if joint.n_u > 1 else _one_or_all(told))}"
     if joint.harness:
         unit = "m" if joint.n_translations else "rad"
         yield f"{HARNESS} = {_literal([_told(point, (unit, '')) for point in joint.harness])}"

@@ -55,7 +55,7 @@ def export_fmu(
     ``kind``        ``"python"``: made with pythonfmu or pythonfmu3, co-simulation in hosts that run in Python.
                     ``"native"``: C, for any host, co-simulation and model exchange.
     ``step``        [s] longest internal step, or text with a unit (``"1 ms"``); also the default experiment's.
-    ``integrator``  ``"rk4"`` or ``"euler-cromer"``.
+    ``integrator``  ``"rk4"``, ``"euler-cromer"`` or ``"rosenbrock"`` (for stiff systems), as for a `Plant`.
     ``platforms``   what a native FMU runs on: names of `mbdy.fmu.native.platforms` (``"linux64,win64"``, or several
                     texts) or ``"all"``; this machine's where none is named. Those of other machines are made with
                     ziglang; the first build for Windows takes one or two minutes.
@@ -99,7 +99,7 @@ def _files(
         packed = native_kind.package(model, made, table, settings, wanted, lambda stage, done: told(stage, 0.9 * done))
     else:
         told("compiling the equations", 0.0)
-        core = _compiled(made, dynamics)
+        core = _compiled(made, dynamics, implicit=settings.implicit)
         told("gathering the contents", 0.6)
         table = rows(core.equations.ports, independent=fmi == "3.0")
         packed = python_kind.package(model, core.equations.ports, table, core.library, settings)
@@ -147,11 +147,11 @@ def platforms_of(names: str | Sequence[str], kind: str) -> tuple[Platform, ...]:
     return wanted
 
 
-def _compiled(made: Equations, dynamics: Dynamics | None) -> Compiled:
+def _compiled(made: Equations, dynamics: Dynamics | None, *, implicit: bool) -> Compiled:
     """The compiled equations; without a compiler a warning that says what that means for an FMU."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoCompilerNote)
-        core = compiled_equations(made)
+        core = compiled_equations(made, implicit=implicit)
     if core.library is None and dynamics is not None:
         reason, remedy = no_compiler()
         raise ExportError(f"{reason}, and an FMU of kind 'python' with linear equations needs one; {remedy}")

@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mbdy.engine.core.binding import IMPLICIT
+
 HASH_DIGITS = 12
 MOST_NAME = 40
 
@@ -27,6 +29,11 @@ class Settings:
     def flat(self) -> bool:
         """Whether there are no arrays."""
         return self.scalars or self.fmi == "2.0"
+
+    @property
+    def implicit(self) -> bool:
+        """Whether the integrator needs a core built for it."""
+        return self.integrator in IMPLICIT
 
 
 @dataclass(frozen=True)

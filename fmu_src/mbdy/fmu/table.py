@@ -29,7 +29,8 @@ class Scalar:
     ``c`` a calculated parameter, at the place in ``y`` that it is taken from; ``dx`` a derivative, at its state's
     place in ``x``; ``t`` the time. ``start_at`` is where the start value lies in ``s``, ``state`` which place in ``x``
     an output is. ``array`` names the array of FMI 3 that has it as an element. ``dependencies`` are value references
-    of the inputs that act on an output at the same instant.
+    of the inputs that act on an output at the same instant. ``guess`` tells that the start of a state is one,
+    from which closed loops may move it.
     """
 
     name: str
@@ -49,11 +50,12 @@ class Scalar:
     maximum: float | None
     nominal: float | None
     dependencies: tuple[int, ...]
+    guess: bool = False
 
     def slave_row(self) -> dict[str, Any]:
         """The row as the slave reads it."""
         row = asdict(self)
-        for key in ("description", "display_unit", "dependencies", "state", "array"):
+        for key in ("description", "display_unit", "dependencies", "state", "array", "guess"):
             del row[key]
         return row
 
@@ -94,6 +96,8 @@ def scalars(ports: Ports, *, derivatives: bool = False, independent: bool = Fals
         return combined[names]
 
     rows = [_scalar(v, k, dependencies(v), _nominal(v, ports)) for v in ports for k in range(v.size)]
+    if ports.span("residuals").stop:
+        rows = [replace(row, guess=row.start_at is not None) for row in rows]
     outputs = [row for row in rows if row.causality == "output"]
     rows += _calculated(outputs)
     if derivatives:
@@ -168,6 +172,7 @@ def _calculated(outputs: Sequence[Scalar]) -> Iterator[Scalar]:
                 start=None,
                 start_at=None,
                 state=None,
+                guess=False,
                 array=row.array and stems[row.array],
                 tunable=False,
                 dependencies=(),
@@ -188,6 +193,7 @@ def _derivative(state: Scalar, place: int) -> Scalar:
         start=None,
         start_at=None,
         state=None,
+        guess=False,
         array=state.array and f"der({state.array})",
         tunable=False,
         minimum=None,

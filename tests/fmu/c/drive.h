@@ -31,7 +31,7 @@ struct slot {
 
 /* What a refused call leaves alone, and a saved state brings back. */
 struct snapshot {
-    double s[MBDY_NX], x[MBDY_NX], u[MBDY_NU], p[MBDY_NP], slope[MBDY_NU], bend[MBDY_NU], latched[MBDY_NLOCKS];
+    double s[MBDY_NX], x[MBDY_NX], u[MBDY_NU], p[MBDY_NP], slope[MBDY_NU], bend[MBDY_NU], latched[MBDY_NIMPULSES];
     double time, stop, tolerance, phase, order, started;
 };
 

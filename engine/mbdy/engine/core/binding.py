@@ -8,9 +8,11 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER, c_double, c_int, c_void_p
 
-ABI = 4
-OK, BAD_INPUT, BAD_PARAMETER, BAD_START, FAILED, BAD_STEP = range(6)
-INTEGRATORS = {"rk4": 0, "euler-cromer": 1}
+ABI = 5
+OK, BAD_INPUT, BAD_PARAMETER, BAD_START, FAILED, BAD_STEP, UNCLOSED = range(7)
+INTEGRATORS = {"rk4": 0, "euler-cromer": 1, "rosenbrock": 2}
+IMPLICIT = ("rosenbrock",)
+"""Integrators that need a core built for them."""
 ORDERS = {"held": 0, "linear": 1, "quadratic": 2}
 """How inputs go over a communication step."""
 S, X, U, U_END, P, Y, U_MID, LATCHED = range(8)

@@ -14,8 +14,15 @@ MBDY_GENERATED(mbdy_model_prepare)
 MBDY_GENERATED(mbdy_model_start)
 MBDY_GENERATED(mbdy_model_derivatives)
 MBDY_GENERATED(mbdy_model_outputs)
-#if MBDY_NLOCKS
+#if MBDY_NLOCKS || MBDY_NROWS
 MBDY_GENERATED(mbdy_model_latch)
+#endif
+#if MBDY_NROWS
+MBDY_GENERATED(mbdy_model_gaps)
+MBDY_GENERATED(mbdy_model_assemble)
+#endif
+#if MBDY_IMPLICIT
+MBDY_GENERATED(mbdy_model_derivatives_forward)
 #endif
 
 struct mbdy_core {
@@ -24,6 +31,11 @@ struct mbdy_core {
     double *x_old, *x_stage, *slope[4]; /* of the integrators */
     double *latched_old;                /* impulses before the step */
     double *u_stage;
+    double *errors; /* of the rows of loops, then their rates */
+#if MBDY_IMPLICIT
+    double *matrix, *stages[MBDY_ROSENBROCK_STAGES], *u_change;
+    int *rows;
+#endif
     const double **arg;
     double **res;
     double *w;
@@ -32,7 +44,7 @@ struct mbdy_core {
 };
 
 static const int sizes[MBDY_VECTORS] = {MBDY_NX, MBDY_NX, MBDY_NU, MBDY_NU, MBDY_NP,
-                                        MBDY_NY, MBDY_NU, MBDY_NLOCKS, MBDY_NK};
+                                        MBDY_NY, MBDY_NU, MBDY_NIMPULSES, MBDY_NK};
 static const int quaternions[MBDY_NQUAT + 1] = MBDY_QUATERNIONS;
 
 int mbdy_abi(void) { return MBDY_ABI; }
@@ -47,12 +59,18 @@ int mbdy_fault(const mbdy_core *core) { return core->fault; }
 
 static int larger(int a, int b) { return a > b ? a : b; }
 
-/* Work space that serves all four generated functions. */
+/* Work space that serves all generated functions. */
 static void work_sizes(int *n_arg, int *n_res, int *n_iw, int *n_w) {
     int (*const all[])(int *, int *, int *, int *) = {mbdy_model_prepare_work, mbdy_model_start_work,
                                                       mbdy_model_derivatives_work, mbdy_model_outputs_work,
-#if MBDY_NLOCKS
+#if MBDY_NLOCKS || MBDY_NROWS
                                                       mbdy_model_latch_work,
+#endif
+#if MBDY_NROWS
+                                                      mbdy_model_gaps_work, mbdy_model_assemble_work,
+#endif
+#if MBDY_IMPLICIT
+                                                      mbdy_model_derivatives_forward_work,
 #endif
     };
     *n_arg = *n_res = *n_iw = *n_w = 1;
@@ -69,14 +87,19 @@ static void work_sizes(int *n_arg, int *n_res, int *n_iw, int *n_w) {
 mbdy_core *mbdy_new(void) {
     int n_arg, n_res, n_iw, n_w;
     work_sizes(&n_arg, &n_res, &n_iw, &n_w);
-    size_t reals = MBDY_NK + 6 * MBDY_NX + MBDY_NLOCKS + MBDY_NU + (size_t)n_w;
+    size_t reals = MBDY_NK + 6 * MBDY_NX + MBDY_NIMPULSES + MBDY_NU + 2 * MBDY_NROWS + (size_t)n_w;
+    size_t places = (size_t)n_iw;
+#if MBDY_IMPLICIT
+    reals += MBDY_NX * ((size_t)MBDY_NX + MBDY_ROSENBROCK_STAGES) + MBDY_NU;
+    places += MBDY_NX;
+#endif
     for (int i = 0; i < MBDY_VECTORS; i++) reals += (size_t)sizes[i];
     mbdy_core *core = calloc(1, sizeof *core);
     if (!core) return NULL;
     double *at = calloc(reals, sizeof(double));
     core->arg = calloc((size_t)n_arg, sizeof *core->arg);
     core->res = calloc((size_t)n_res, sizeof *core->res);
-    core->iw = calloc((size_t)n_iw, sizeof *core->iw);
+    core->iw = calloc(places, sizeof *core->iw);
     core->vector[0] = at;
     if (!at || !core->arg || !core->res || !core->iw) {
         mbdy_free(core);
@@ -91,7 +114,14 @@ mbdy_core *mbdy_new(void) {
     core->x_stage = at, at += MBDY_NX;
     for (int i = 0; i < 4; i++) core->slope[i] = at, at += MBDY_NX;
     core->u_stage = at, at += MBDY_NU;
-    core->latched_old = at, at += MBDY_NLOCKS;
+    core->latched_old = at, at += MBDY_NIMPULSES;
+    core->errors = at, at += 2 * MBDY_NROWS;
+#if MBDY_IMPLICIT
+    core->matrix = at, at += MBDY_NX * MBDY_NX;
+    for (int i = 0; i < MBDY_ROSENBROCK_STAGES; i++) core->stages[i] = at, at += MBDY_NX;
+    core->u_change = at, at += MBDY_NU;
+    core->rows = core->iw + n_iw;
+#endif
     core->w = at;
     return core;
 }
@@ -157,6 +187,77 @@ void mbdy_normalise(double *x) {
     }
 }
 
+#if MBDY_NROWS
+/* Errors of closed loops and rates that they should not have: the largest error below `largest` (mbdy_fault says which)
+   and the largest rate, NaN where one is none. */
+static void gaps(mbdy_core *core, const double *u, double largest, double *error, double *rate) {
+    const double *rates = core->errors + MBDY_NROWS;
+    core->arg[0] = core->vector[MBDY_X];
+    core->arg[1] = u;
+    core->arg[2] = core->vector[MBDY_K];
+    core->res[0] = core->errors;
+    core->res[1] = core->errors + MBDY_NROWS;
+    mbdy_model_gaps(core->arg, core->res, core->iw, core->w, 0);
+    *error = *rate = 0.0;
+    for (int i = 0; i < MBDY_NROWS; i++) {
+        const double size = fabs(core->errors[i]);
+        if (!(size >= largest) && !isnan(*error) && !(size <= *error)) *error = size, core->fault = i;
+        if (!isnan(*rate) && !(fabs(rates[i]) <= *rate)) *rate = fabs(rates[i]);
+    }
+}
+
+/* One Newton step towards closed loops, for those with errors below `largest`. */
+static void nearer(mbdy_core *core, const double *u, double largest) {
+    core->arg[0] = core->vector[MBDY_X];
+    core->arg[1] = u;
+    core->arg[2] = core->vector[MBDY_K];
+    core->arg[3] = &largest;
+    core->res[0] = core->x_stage;
+    mbdy_model_assemble(core->arg, core->res, core->iw, core->w, 0);
+    memcpy(core->vector[MBDY_X], core->x_stage, sizeof(double) * MBDY_NX);
+    mbdy_normalise(core->vector[MBDY_X]);
+}
+#endif
+
+#if MBDY_NLOCKS || MBDY_NROWS
+/* Speeds that locks and loops do not allow go at once, with the impulses that it takes. */
+static void stop(mbdy_core *core, const double *u, double *impulses) {
+    core->arg[0] = core->vector[MBDY_X];
+    core->arg[1] = u;
+    core->arg[2] = core->vector[MBDY_K];
+    core->res[0] = core->x_stage;
+    core->res[1] = impulses;
+    mbdy_model_latch(core->arg, core->res, core->iw, core->w, 0);
+    memcpy(core->vector[MBDY_X], core->x_stage, sizeof(double) * MBDY_NX);
+}
+#endif
+
+#if MBDY_NROWS
+static int assemble(mbdy_core *core) {
+    const double *u = core->vector[MBDY_U];
+    double error, rate;
+    gaps(core, u, INFINITY, &error, &rate);
+    for (int i = 0; i < MBDY_ASSEMBLY_STEPS && !(error <= MBDY_CLOSED); i++) {
+        nearer(core, u, INFINITY);
+        gaps(core, u, INFINITY, &error, &rate);
+    }
+    if (!(error <= MBDY_NEARLY_CLOSED)) return MBDY_UNCLOSED;
+    stop(core, u, NULL);
+    return MBDY_OK;
+}
+
+/* Takes out what the integrator left of errors of closed loops and their rates. */
+static void settle(mbdy_core *core, const double *u) {
+    double error, rate;
+    gaps(core, u, MBDY_DRIFT, &error, &rate);
+    for (int i = 0; i < MBDY_SETTLING_STEPS && error > MBDY_SETTLED; i++) {
+        nearer(core, u, MBDY_DRIFT);
+        gaps(core, u, MBDY_DRIFT, &error, &rate);
+    }
+    if (rate > MBDY_SETTLED) stop(core, u, NULL);
+}
+#endif
+
 int mbdy_start(mbdy_core *core) {
     const double *s = core->vector[MBDY_S];
     double *x = core->vector[MBDY_X];
@@ -169,8 +270,15 @@ int mbdy_start(mbdy_core *core) {
     core->arg[1] = core->vector[MBDY_K];
     core->res[0] = x;
     mbdy_model_start(core->arg, core->res, core->iw, core->w, 0);
-    memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * MBDY_NLOCKS);
+    memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * MBDY_NIMPULSES);
     bad = not_finite(x, MBDY_NX);
+#if MBDY_NROWS
+    if (bad < 0 && assemble(core) != MBDY_OK) {
+        memcpy(x, core->x_old, sizeof(double) * MBDY_NX);
+        return MBDY_UNCLOSED;
+    }
+    bad = not_finite(x, MBDY_NX);
+#endif
     if (bad >= 0) memcpy(x, core->x_old, sizeof(double) * MBDY_NX);
     return faulty(core, bad, MBDY_BAD_START);
 }
@@ -191,7 +299,7 @@ void mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y) 
     core->arg[2] = core->vector[MBDY_K];
     core->res[0] = y ? y : core->vector[MBDY_Y];
     mbdy_model_outputs(core->arg, core->res, core->iw, core->w, 0);
-    if (!x) memcpy((y ? y : core->vector[MBDY_Y]) + MBDY_IMPULSES, core->vector[MBDY_LATCHED], sizeof(double) * MBDY_NLOCKS);
+    if (!x) memcpy((y ? y : core->vector[MBDY_Y]) + MBDY_IMPULSES, core->vector[MBDY_LATCHED], sizeof(double) * MBDY_NIMPULSES);
 }
 
 /* Inputs at a fraction of the communication step (switches are u_end's, unless all is held). The parabola is written
@@ -223,33 +331,47 @@ static void runge_kutta(mbdy_core *core, double from, double to, double h, int o
         x[i] += sixth * (slope[0][i] + 2.0 * (slope[1][i] + slope[2][i]) + slope[3][i]);
 }
 
+/* Whether a place in x has a coordinate of a joint or a modal displacement. */
+static int is_position(int i) { return i < MBDY_NQ || (i >= MBDY_MODAL && i < MBDY_MODAL + MBDY_NMODAL); }
+
 /* Semi-implicit Euler-Cromer: speeds and momenta first, then positions with the new speeds. */
 static void euler_cromer(mbdy_core *core, double from, double to, double h, int order) {
     double *x = core->vector[MBDY_X], *slope = core->slope[0];
     mbdy_derivatives(core, x, inputs_at(core, from, order), slope);
-    for (int i = MBDY_NQ; i < MBDY_NX; i++) x[i] += h * slope[i];
+    for (int i = MBDY_NQ; i < MBDY_NX; i++)
+        if (!is_position(i)) x[i] += h * slope[i];
     mbdy_derivatives(core, x, inputs_at(core, to, order), slope);
-    for (int i = 0; i < MBDY_NQ; i++) x[i] += h * slope[i];
+    for (int i = 0; i < MBDY_NX; i++)
+        if (is_position(i)) x[i] += h * slope[i];
 }
 
+#if MBDY_IMPLICIT
+#include "rosenbrock.h"
+#endif
+
+/* By `enum mbdy_integrator`. */
+static void (*const integrators[])(mbdy_core *core, double from, double to, double h, int order) = {
+    runge_kutta, euler_cromer,
+#if MBDY_IMPLICIT
+    rosenbrock,
+#endif
+};
+
+/* Joints that are locked stop; loops that have been closed stop what they hold. 1 where there was anything to stop. */
 static int latch(mbdy_core *core, const double *u) {
-#if MBDY_NLOCKS
+#if MBDY_NIMPULSES
     static const int locks[] = MBDY_LOCKS, speeds[] = MBDY_LOCK_SPEEDS;
-    double *x = core->vector[MBDY_X];
+    const double *x = core->vector[MBDY_X];
     int moving = 0;
-    for (int i = 0; i < MBDY_NLOCKS; i++) {
-        core->vector[MBDY_LATCHED][i] = 0.0;
-        moving |= u[locks[i]] != 0.0 && x[speeds[i]] != 0.0;
-    }
-    if (!moving) return 0;
-    core->arg[0] = x;
-    core->arg[1] = u;
-    core->arg[2] = core->vector[MBDY_K];
-    core->res[0] = core->x_stage;
-    core->res[1] = core->vector[MBDY_LATCHED];
-    mbdy_model_latch(core->arg, core->res, core->iw, core->w, 0);
-    memcpy(x, core->x_stage, sizeof(double) * MBDY_NX);
-    return 1;
+    memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * MBDY_NIMPULSES);
+    for (int i = 0; i < MBDY_NLOCKS; i++) moving |= u[locks[i]] != 0.0 && x[speeds[i]] != 0.0;
+#if MBDY_NIMPULSES > MBDY_NLOCKS
+    double error, rate;
+    gaps(core, u, INFINITY, &error, &rate);
+    moving |= !(rate <= MBDY_SETTLED);
+#endif
+    if (moving) stop(core, u, core->vector[MBDY_LATCHED]);
+    return moving;
 #else
     (void)core;
     (void)u;
@@ -262,25 +384,26 @@ int mbdy_latch(mbdy_core *core) { return latch(core, core->vector[MBDY_U]); }
 int mbdy_advance(mbdy_core *core, double H, double h, int integrator, int order) {
     double *x = core->vector[MBDY_X], *u = core->vector[MBDY_U];
     if (!(H > 0.0) || !(h > 0.0) || !(H / h < 1e9) || order < MBDY_HELD || order > MBDY_QUADRATIC) return MBDY_BAD_STEP;
+    if (integrator < MBDY_RK4 || integrator >= (int)(sizeof integrators / sizeof integrators[0])) return MBDY_BAD_STEP;
     int bad = bad_input(u);
     if (bad < 0 && order != MBDY_HELD) bad = bad_input(core->vector[MBDY_U_END]);
     if (bad < 0 && order == MBDY_QUADRATIC) bad = not_finite(core->vector[MBDY_U_MID], MBDY_NU);
     if (bad >= 0) return faulty(core, bad, MBDY_BAD_INPUT);
     memcpy(core->x_old, x, sizeof(double) * MBDY_NX);
-    memcpy(core->latched_old, core->vector[MBDY_LATCHED], sizeof(double) * MBDY_NLOCKS);
+    memcpy(core->latched_old, core->vector[MBDY_LATCHED], sizeof(double) * MBDY_NIMPULSES);
     latch(core, order == MBDY_HELD ? u : core->vector[MBDY_U_END]);
     const double n = fmax(1.0, ceil(H / h - 1e-9)), step = H / n;
     for (double i = 0.0; i < n; i += 1.0) {
-        if (integrator == MBDY_EULER)
-            euler_cromer(core, i / n, (i + 1.0) / n, step, order);
-        else
-            runge_kutta(core, i / n, (i + 1.0) / n, step, order);
+        integrators[integrator](core, i / n, (i + 1.0) / n, step, order);
         mbdy_normalise(x);
     }
+#if MBDY_NROWS
+    settle(core, order == MBDY_HELD ? u : core->vector[MBDY_U_END]);
+#endif
     bad = not_finite(x, MBDY_NX);
     if (bad >= 0) {
         memcpy(x, core->x_old, sizeof(double) * MBDY_NX);
-        memcpy(core->vector[MBDY_LATCHED], core->latched_old, sizeof(double) * MBDY_NLOCKS);
+        memcpy(core->vector[MBDY_LATCHED], core->latched_old, sizeof(double) * MBDY_NIMPULSES);
         return faulty(core, bad, MBDY_FAILED);
     }
     if (order != MBDY_HELD) memcpy(u, core->vector[MBDY_U_END], sizeof(double) * MBDY_NU);

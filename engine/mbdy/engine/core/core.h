@@ -15,7 +15,7 @@
 #endif
 #endif
 
-#define MBDY_ABI 4
+#define MBDY_ABI 5
 
 enum mbdy_status {
     MBDY_OK = 0,
@@ -25,11 +25,13 @@ enum mbdy_status {
                                constants are as before */
     MBDY_BAD_START = 3,     /* a start value is not finite or a quaternion is zero; mbdy_fault says which */
     MBDY_FAILED = 4,        /* the state left the finite numbers; mbdy_fault says which; the old one is back */
-    MBDY_BAD_STEP = 5       /* the communication or internal step is not positive and finite, or too many; or there is
-                               no such order of the inputs */
+    MBDY_BAD_STEP = 5,      /* the communication or internal step is not positive and finite, or too many; or there is
+                               no such order of the inputs, or this core has no such integrator */
+    MBDY_UNCLOSED = 6       /* the loops cannot be closed from the start; mbdy_fault says which row; x is as before */
 };
 
-enum mbdy_integrator { MBDY_RK4 = 0, MBDY_EULER = 1 };
+/* Only cores with MBDY_IMPLICIT in their config.h have the linearly implicit one, which needs n_x by n_x doubles. */
+enum mbdy_integrator { MBDY_RK4 = 0, MBDY_EULER = 1, MBDY_ROSENBROCK = 2 };
 
 /* Order of the inputs over a communication step: they stay at u, go on the line from u to u_end, or on the parabola
    through u, u_mid at the middle and u_end. */
@@ -47,7 +49,7 @@ MBDY_API void mbdy_free(mbdy_core *core);
 MBDY_API double *mbdy_vector(mbdy_core *core, int vector);
 MBDY_API int mbdy_fault(const mbdy_core *core);
 
-/* Constants from parameters p, then states x from start values s. */
+/* Constants from parameters p, then states x from start values s, with the loops closed that are closed in u. */
 MBDY_API int mbdy_prepare(mbdy_core *core);
 MBDY_API int mbdy_start(mbdy_core *core);
 
@@ -59,15 +61,16 @@ MBDY_API int mbdy_check(mbdy_core *core);
 MBDY_API void mbdy_derivatives(mbdy_core *core, const double *x, const double *u, double *dx);
 MBDY_API void mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y);
 
-/* Joints locked by u that move stop at once, as by a latch; the momentum of the system stays. 1 where some did. */
+/* Joints locked by u that move stop at once, as by a latch, and so does what loops closed by u hold; the momentum of the
+   system stays. 1 where some did. */
 MBDY_API int mbdy_latch(mbdy_core *core);
 
 /* Scales each quaternion of a vector like x to one, without turning its sign. */
 MBDY_API void mbdy_normalise(double *x);
 
-/* Locked joints are latched. Then one communication step H in ceil(H/h - 1e-9) equal internal
+/* Locked joints and closed loops are latched. Then one communication step H in ceil(H/h - 1e-9) equal internal
    steps, the inputs held, linear or quadratic (booleans hold the value in u_end, or u where all is held); then y, with
-   the inputs of the end, which u and u_mid then have too. On a fault x and impulses are as before. */
+   the inputs of the end, which u and u_mid then have too. Small errors of closed loops are taken out at the end. On a fault x and impulses are as before. */
 MBDY_API int mbdy_step(mbdy_core *core, double H, double h, int integrator, int order);
 
 /* mbdy_step without y. */

@@ -2,6 +2,9 @@
 
 They share a model, its tree and `values` (which body's numbers lie where), and nothing with the Order-N equations that
 mbdy runs: other unknowns, other eliminations, dense matrices in NumPy. `mbdy.engine.verify` compares them all.
+
+Three are for trees of rigid bodies. Three more, of one family, cover flexible bodies and closed loops: they have their
+matrices in common and differ in how they deal with constraints.
 """
 
 from __future__ import annotations
@@ -10,11 +13,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from mbdy.engine.formulations import barycentric, complement, kane
+from mbdy.engine.formulations import barycentric, complement, constrained, kane, solutions
+from mbdy.engine.formulations.constrained import Multipliers, derivatives_by, multipliers_by
 from mbdy.engine.formulations.values import Derivatives, UncoveredError
 from mbdy.engine.model import Model
 
-__all__ = ["FORMULATIONS", "ORDER_N", "Derivatives", "Formulation", "UncoveredError", "formulation"]
+__all__ = ["FORMULATIONS", "ORDER_N", "Derivatives", "Formulation", "Multipliers", "UncoveredError", "formulation"]
 
 ORDER_N = "order-n"
 """Name of the equations that mbdy runs, where one of several formulations is chosen by name."""
@@ -25,7 +29,7 @@ class Formulation:
     """One way to the equations of motion.
 
     ``name`` is how it is asked for; ``title`` says what it is, ``source`` where it comes from (author, year,
-    equations).
+    equations). Those of one ``family`` (if any) solve the same equations, each in its own way.
     """
 
     name: str
@@ -33,6 +37,8 @@ class Formulation:
     source: str
     _uncovered: Callable[[Model], tuple[str, ...]]
     _derivatives: Callable[[Model], Derivatives]
+    _multipliers: Callable[[Model], Multipliers] | None = None
+    family: str = ""
 
     def uncovered(self, model: Model) -> tuple[str, ...]:
         """What of ``model`` lies outside its domain, a sentence each; empty where all is covered."""
@@ -43,9 +49,28 @@ class Formulation:
 
         Raises `UncoveredError` for a model outside its domain.
         """
+        self._cover(model)
+        return self._derivatives(model)
+
+    def multipliers(self, model: Model) -> Multipliers:
+        """``f(x, u, p)``, the forces, multipliers and errors of every loop by name.
+
+        Raises `UncoveredError` for a model outside its domain, and where it knows no loops.
+        """
+        self._cover(model)
+        if self._multipliers is None:
+            raise UncoveredError(f"formulation {self.name!r} is for trees and has no forces of loops")
+        return self._multipliers(model)
+
+    def _cover(self, model: Model) -> None:
         if outside := self.uncovered(model):
             raise UncoveredError(f"formulation {self.name!r} does not cover {model.name!r}: {'; '.join(outside)}")
-        return self._derivatives(model)
+
+
+def _constrained(name: str, title: str, source: str, solve: constrained.Solve) -> Formulation:
+    first = solve is solutions.lagrange
+    outside = constrained.uncovered if first else constrained.uncovered_by_elimination
+    return Formulation(name, title, source, outside, derivatives_by(solve), multipliers_by(solve), "lagrange")
 
 
 FORMULATIONS: Mapping[str, Formulation] = MappingProxyType(
@@ -57,6 +82,9 @@ FORMULATIONS: Mapping[str, Formulation] = MappingProxyType(
             Formulation(
                 "huston", "partial velocity arrays", complement.SOURCE, complement.uncovered, complement.derivatives
             ),
+            _constrained("lagrange", "Lagrange multipliers", solutions.LAGRANGE, solutions.lagrange),
+            _constrained("kamman", "complement by zero eigenvalues", solutions.KAMMAN, solutions.kamman),
+            _constrained("penrose", "pseudo-inverse of constraints", solutions.PENROSE, solutions.penrose),
         )
     }
 )

@@ -24,14 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.formulations.dense import solved
+from mbdy.engine.formulations.forces import joint_efforts, resultant
 from mbdy.engine.formulations.values import (
     Array,
     Derivatives,
     Part,
     Reader,
     axis_rotation,
-    joint_efforts,
-    resultant,
+    rigid_trees,
     rotation,
 )
 from mbdy.engine.model import INERTIAL, Model
@@ -44,7 +44,7 @@ FIXED_AXIS = np.array([0.0, 0.0, 1.0])
 
 def uncovered(model: Model) -> tuple[str, ...]:
     """What of ``model`` lies outside the report: all but hinges below one floating reference body."""
-    said = []
+    said = [*rigid_trees(model)]
     for body in model.bodies:
         joint = body.joint
         if joint.to == INERTIAL and not joint.floating:

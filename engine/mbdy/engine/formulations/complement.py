@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.formulations.dense import solved
+from mbdy.engine.formulations.forces import joint_efforts, resultant, wheel_torques
 from mbdy.engine.formulations.values import (
     Array,
     Derivatives,
@@ -38,9 +39,7 @@ from mbdy.engine.formulations.values import (
     Reader,
     axis_rotation,
     cross_matrix,
-    joint_efforts,
-    resultant,
-    wheel_torques,
+    rigid_trees,
 )
 from mbdy.engine.model import INERTIAL, Model
 from mbdy.engine.topology import ROOT
@@ -49,11 +48,12 @@ SOURCE = "R. L. Huston and C.-Q. Liu, CMES 10(2) (2005), Eqs. 1-38 and 44-54"
 
 
 def uncovered(model: Model) -> tuple[str, ...]:
-    """What of ``model`` lies outside the paper: more than one body in the inertia frame."""
+    """What of ``model`` lies outside these arrays: flexible bodies, loops, more than one body in the inertia frame."""
+    said = rigid_trees(model)
     roots = [body.name for body in model.bodies if body.joint.to == INERTIAL]
     if len(roots) < 2:
-        return ()
-    return (f"bodies {', '.join(map(repr, roots))} all join inertial; the paper has one body 1 there",)
+        return said
+    return (*said, f"bodies {', '.join(map(repr, roots))} all join inertial; the paper has one body 1 there")
 
 
 def derivatives(model: Model) -> Derivatives:

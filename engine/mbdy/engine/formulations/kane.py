@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.formulations.dense import solved
+from mbdy.engine.formulations.forces import joint_efforts, resultant, wheel_torques
 from mbdy.engine.formulations.values import (
     Array,
     Derivatives,
@@ -27,10 +28,8 @@ from mbdy.engine.formulations.values import (
     axis_rotation,
     cross,
     cross_matrix,
-    joint_efforts,
-    resultant,
+    rigid_trees,
     turn,
-    wheel_torques,
 )
 from mbdy.engine.model import Model
 from mbdy.engine.topology import ROOT
@@ -39,8 +38,8 @@ SOURCE = "E. T. Stoneking, Implementation of Kane's Method (AIAA GNC 2013), Eqs.
 
 
 def uncovered(model: Model) -> tuple[str, ...]:
-    """What of ``model`` lies outside this formulation: nothing."""
-    return ()
+    """What of ``model`` lies outside this formulation: all but trees of rigid bodies."""
+    return rigid_trees(model)
 
 
 def derivatives(model: Model) -> Derivatives:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.efforts import STOP_SOFTNESS
+from mbdy.engine.formulations.flexible import Modes, modes_of
 from mbdy.engine.joint_values import BEARING, HARNESS, JOINT_VALUES
-from mbdy.engine.model import Body, Joint, Model
+from mbdy.engine.model import INERTIAL, Body, Joint, Model
 from mbdy.engine.ports import Ports, coordinate_names, ports, speed_names
 from mbdy.engine.topology import ROOT, Tree, tree
 from mbdy.engine.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, UPPER
@@ -31,11 +31,12 @@ class UncoveredError(ValueError):
 class Constants:
     """A body's parameters: SI, body axes unless stated.
 
-    ``inertia`` (3, 3) about the mass centre ``com``; ``at`` of the joint in parent axes; ``frame`` (3, 3) joint-frame
-    to parent components; unit axes ``translations`` (n, 3) and ``rotations`` (n, 3) in the joint frame; ``efforts``
-    has the parameters of the joint's laws by name, those that the model has (see `joint_efforts`); ``spins`` and unit
-    ``spin_axes`` (n, 3) of its wheels, and their ``bearings`` (n, 3): damping, friction and its rate; ``nodes`` (n, 3)
-    from its origin.
+    ``inertia`` (3, 3) about the mass centre ``com``; ``at`` of the joint from the parent's origin, parent axes, or from
+    its node, node axes, where the parent is flexible; ``frame`` (3, 3) joint-frame to these components; unit axes
+    ``translations`` (n, 3) and ``rotations`` (n, 3) in the joint frame; ``efforts`` has the parameters of the joint's
+    laws by name, those that the model has (see `forces.joint_efforts`); ``spins`` and unit ``spin_axes`` (n, 3) of its
+    wheels, and their ``bearings`` (n, 3): damping, friction and its rate; ``nodes`` (n, 3) from its origin; ``modes``
+    of a flexible body, whose other numbers are those of its undeformed shape.
     """
 
     mass: float
@@ -50,16 +51,20 @@ class Constants:
     spin_axes: Array
     bearings: Array
     nodes: Array
+    modes: Modes | None = None
 
 
 @dataclass(frozen=True)
 class Motion:
-    """A body's states: ``q`` and ``u`` of its joint, translations first, and its wheels' momenta ``h``."""
+    """A body's states: ``q`` and ``u`` of its joint, translations first, its wheels' momenta ``h``, and its modes'
+    ``eta`` and ``eta_rate``."""
 
     joint: Joint
     q: Array
     u: Array
     h: Array
+    eta: Array
+    eta_rate: Array
 
     @property
     def slides(self) -> Array:
@@ -86,13 +91,14 @@ class Given:
     """A body's inputs.
 
     ``forces`` and ``torques`` (1 + nodes, 3) at its mass centre, the gravity gradient's too, then at its nodes, body
-    axes; ``effort`` [N, N.m] of
-    each degree of freedom; ``rest`` of each coordinate; ``held`` says which degrees of freedom are prescribed or
-    locked and ``acceleration`` what they follow (zero where free or locked); ``motors`` [N.m] of its wheels.
+    axes (node axes at the nodes of a flexible body); ``modal`` (m) on its modes; ``effort`` [N, N.m] of each degree of freedom; ``rest`` of each
+    coordinate; ``held`` says which degrees of freedom are prescribed or locked and ``acceleration`` what they follow
+    (zero where free or locked); ``motors`` [N.m] of its wheels.
     """
 
     forces: Array
     torques: Array
+    modal: Array
     effort: Array
     rest: Array
     held: NDArray[np.bool_]
@@ -131,18 +137,22 @@ class Reader:
         self._q = [places(coordinate_names(b)) for b in model.bodies]
         self._u = [places(speed_names(b)) for b in model.bodies]
         self._h = [places((f"{b.name}.{w}.momentum", 1) for w in b.wheels) for b in model.bodies]
+        self._eta, self._eta_rate = (
+            [places([(f"{b.name}.flex.{part}", b.modes)] if b.flex else []) for b in model.bodies]
+            for part in ("displacement", "rate")
+        )
         self._parameters: bytes = b""
         self._constants: list[Constants] = []
 
     def parts(self, x: Array, u: Array, p: Array) -> list[Part]:
         """Every body's numbers."""
         if p.tobytes() != self._parameters:
-            self._constants = [_constants(self.ports, p, body) for body in self.model.bodies]
+            self._constants = [_constants(self.model, self.ports, p, body) for body in self.model.bodies]
             self._parameters = p.tobytes()
         parts = [
-            Part(body, constants, Motion(body.joint, x[q], x[s], x[h]), self._given(u, body))
-            for body, constants, q, s, h in zip(
-                self.model.bodies, self._constants, self._q, self._u, self._h, strict=True
+            Part(body, constants, Motion(body.joint, *(x[at] for at in places)), self._given(u, body))
+            for body, constants, *places in zip(
+                self.model.bodies, self._constants, self._q, self._u, self._h, self._eta, self._eta_rate, strict=True
             )
         ]
         if not self.model.gravity_gradient:
@@ -154,13 +164,34 @@ class Reader:
         """Uniform gravity (3) [m/s2], inertial axes."""
         return u[self.ports.by_name["system.gravity"].places]
 
-    def derivatives(self, q_rates: Sequence[Array], u_rates: Sequence[Array], h_rates: Sequence[Array]) -> Array:
-        """``x'`` from every body's ``q'``, ``u'`` and ``h'``."""
+    def derivatives(
+        self,
+        q_rates: Sequence[Array],
+        u_rates: Sequence[Array],
+        h_rates: Sequence[Array],
+        eta_rates: Sequence[Array] = (),
+        eta_accelerations: Sequence[Array] = (),
+    ) -> Array:
+        """``x'`` from every body's ``q'``, ``u'``, ``h'`` and, where one is flexible, ``eta'`` and ``eta''``."""
         rates = np.zeros(len(self.ports.state_names))
-        for places, values in ((self._q, q_rates), (self._u, u_rates), (self._h, h_rates)):
+        rigid = [np.zeros(0)] * len(self._q)
+        for places, values in (
+            (self._q, q_rates), (self._u, u_rates), (self._h, h_rates),
+            (self._eta, eta_rates or rigid), (self._eta_rate, eta_accelerations or rigid),
+        ):  # fmt: skip
             for at, value in zip(places, values, strict=True):
                 rates[at] = value
         return rates
+
+    def moved(
+        self, x: Array, q: Sequence[Array], u: Sequence[Array], eta: Sequence[Array], eta_rate: Sequence[Array]
+    ) -> Array:
+        """``x`` with other coordinates and speeds of joints and modes."""
+        changed = x.copy()
+        for places, values in ((self._q, q), (self._u, u), (self._eta, eta), (self._eta_rate, eta_rate)):
+            for at, value in zip(places, values, strict=True):
+                changed[at] = value
+        return changed
 
     def _switched(self, u: Array, scalar: str) -> bool:
         variable, element = self.ports.by_scalar[scalar]
@@ -187,6 +218,7 @@ class Reader:
         return Given(
             forces=read(*(f"{point}.force" for point in points)).reshape(-1, 3),
             torques=read(*(f"{point}.torque" for point in points)).reshape(-1, 3),
+            modal=read(f"{name}.flex.force"),
             effort=effort if effort.size else np.zeros(n),
             rest=read(f"{stem}.rest"),
             held=held,
@@ -195,7 +227,19 @@ class Reader:
         )
 
 
-def _constants(table: Ports, p: Array, body: Body) -> Constants:
+def rigid_trees(model: Model) -> tuple[str, ...]:
+    """What of ``model`` is no tree of rigid bodies, a sentence each."""
+    said = []
+    for body in model.bodies:
+        joint = body.joint
+        if body.flex:
+            said.append(f"body {body.name!r} is flexible")
+        if joint.node and joint.to != INERTIAL and model.body(joint.to).flex:
+            said.append(f"the joint of {body.name!r} sits on node {joint.node!r} of the flexible body {joint.to!r}")
+    return (*said, *(f"loop {loop.name!r} closes the tree of joints" for loop in model.loops))
+
+
+def _constants(model: Model, table: Ports, p: Array, body: Body) -> Constants:
     name, stem, joint = body.name, f"{body.name}.joint", body.joint
 
     def read(*names: str) -> Array:
@@ -212,6 +256,8 @@ def _constants(table: Ports, p: Array, body: Body) -> Constants:
         at, frame, axes = np.zeros(3), np.eye(3), np.eye(3)
     else:
         at, frame = read(f"{stem}.at"), rotation(read(f"{stem}.frame"))
+        if joint.node and joint.to != INERTIAL and not model.body(joint.to).flex:
+            at = at + read(f"{joint.to}.{joint.node}.at")
         axes = _units(read(f"{stem}.axis") if joint.axes else np.zeros(0))
     return Constants(
         mass=float(read(f"{name}.mass")[0]),
@@ -226,59 +272,13 @@ def _constants(table: Ports, p: Array, body: Body) -> Constants:
         spin_axes=_units(read(*(f"{name}.{wheel}.axis" for wheel in body.wheels))),
         bearings=np.array([bearing(f"{name}.{wheel}") for wheel in body.wheels]).reshape(-1, 3),
         nodes=read(*(f"{name}.{node}.at" for node in body.nodes)).reshape(-1, 3),
+        modes=modes_of(body, read(f"{name}.flex.stiffness"), read(f"{name}.flex.damping")) if body.flex else None,
     )
 
 
 def _units(components: Array) -> Array:
     axes = components.reshape(-1, 3)
     return axes / np.linalg.norm(axes, axis=1, keepdims=True)
-
-
-def joint_efforts(part: Part) -> Array:
-    """Effort (n_u) [N, N.m] that acts on each degree of freedom of a joint; the one place for laws of joints.
-
-    Input, damper and smoothed Coulomb friction act on speeds; springs, cubic springs and stops on coordinates, which a
-    spherical rotation has none of. A floating root has no effort. Stiffness and damper of a stop come up
-    with the depth beyond it. A cable harness is a table over the only coordinate.
-    """
-    motion, law = part.motion, part.constants.efforts
-    speeds, zero = motion.u, np.zeros(1)
-    effort = part.given.effort - law.get("damping", zero) * speeds
-    if "friction" in law:
-        effort = effort - law["friction"] * np.tanh(speeds / law["friction_rate"])
-    n = 0 if motion.joint.floating else motion.joint.n_coordinates
-    if n:
-        stretch = motion.q[:n] - part.given.rest
-        effort[:n] -= law["stiffness"] * stretch + law.get("cubic_stiffness", zero) * stretch**3
-    if n and "stop_stiffness" in law:
-        for beyond, inward in ((law["stop_lower"] - motion.q[:n], 1.0), (motion.q[:n] - law["stop_upper"], -1.0)):
-            depth = np.maximum(beyond, 0.0)
-            share = depth / (depth + STOP_SOFTNESS)
-            push = law["stop_stiffness"] * depth - inward * law["stop_damping"] * speeds[:n]
-            effort[:n] += inward * share * np.maximum(push, 0.0)
-    if HARNESS in law:
-        effort[0] += np.interp(motion.q[0], law[HARNESS][::2], law[HARNESS][1::2])
-    return effort
-
-
-def wheel_torques(part: Part, omega: Array) -> Array:
-    """Torque (n) [N.m] of a body, which turns with ``omega`` (3) [rad/s, its axes], on each of its wheels about its
-    axis.
-
-    The one place for laws of wheels: motor, and a bearing's damper and smoothed Coulomb friction at the speed between
-    them.
-    """
-    constants = part.constants
-    speeds = part.motion.h / constants.spins - constants.spin_axes @ omega
-    damping, friction, rate = constants.bearings.T
-    return part.given.motors - damping * speeds - friction * np.tanh(speeds / rate)
-
-
-def resultant(part: Part) -> tuple[Array, Array]:
-    """External force, and torque about the mass centre, of all that acts at the mass centre and nodes; body axes."""
-    forces, torques = part.given.forces, part.given.torques
-    arms = part.constants.nodes - part.constants.com
-    return forces.sum(axis=0), torques.sum(axis=0) + np.cross(arms, forces[1:]).sum(axis=0)
 
 
 def attracted(branches: Tree, parts: Sequence[Part], orbit_position: Array, mu: float) -> list[Part]:

@@ -30,7 +30,7 @@ def model_structure(fmi: str, variables: Sequence[Array]) -> Element:
     outputs = [(v, known.of_output(v)) for v in variables if v.first.causality == "output"]
     derivatives = [(v, known.of_derivative(v)) for v in variables if v.first.vector == "dx"]
     spelled = sum(len(on or ()) for _, on in outputs + derivatives) <= MOST_DEPENDENCIES
-    initial: list[Unknown] = [(v, None) for v in variables if initially(v.first) == "calculated"]
+    initial: list[Unknown] = [(v, None) for v in variables if initially(v.first) in ("calculated", "approx")]
 
     def attributes(unknown: Unknown) -> dict[str, str]:
         v, on = unknown
@@ -95,5 +95,8 @@ def _movers(derivative: Scalar) -> Iterator[str]:
     if coordinate == "attitude":
         yield from (f"{owner}.attitude[{k}]" for k in (1, 2, 3, 4))
         yield from (f"{owner}.omega[{k}]" for k in (1, 2, 3))
+    elif owner.endswith(".flex"):
+        if coordinate == "displacement":
+            yield f"{owner}.rate{bracket}{index}"
     elif coordinate in SPEEDS:
         yield f"{owner}.{SPEEDS[coordinate]}{bracket}{index}"

@@ -81,4 +81,6 @@ def initially(row: Scalar) -> str | None:
     """The attribute ``initial``; None where FMI has none or one possibility only."""
     if row.causality in ("input", "independent"):
         return None
-    return "exact" if row.start is not None else "calculated"
+    if row.start is None:
+        return "calculated"
+    return "approx" if row.guess else "exact"

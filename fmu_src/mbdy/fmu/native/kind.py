@@ -22,7 +22,7 @@ from mbdy.fmu.pages.terminals import terminal_files
 from mbdy.fmu.table import Scalar, arrays
 
 HERE = Path(__file__).parent
-RUNTIME = ("plant.c", "values.c", "steps.c", "state.c", "partial.c", "plant.h", "partial.h")
+RUNTIME = ("plant.c", "values.c", "steps.c", "state.c", "partial.c", "closing.c", "plant.h", "partial.h")
 """Files of the runtime that both versions of FMI share; each has ``fmi2.c`` or ``fmi3.c`` of its own."""
 HIDDEN = "#define MBDY_API /* the core's functions are the library's own */\n"
 
@@ -44,7 +44,7 @@ def package(
     """
     fmi, step, integrator = settings.fmi, settings.step, settings.integrator
     variables = arrays(table, scalars=settings.flat)
-    code = dict(_code(made, fmi))
+    code = dict(_code(made, fmi, implicit=settings.implicit))
     code["fmu_config.h"] = fmu_config(fmi, variables)
     nameless = Identity(token="", step=step, integrator=integrator)
     code["tables.c"] = tables(nameless, variables, made)
@@ -68,13 +68,13 @@ def package(
     return Package(name, identity.token, files, tuple(compiled))
 
 
-def _code(made: Equations, fmi: str) -> Mapping[str, str]:
+def _code(made: Equations, fmi: str, *, implicit: bool) -> Mapping[str, str]:
     """C files by name but those that say which model and FMU it is."""
     own = f"fmi{fmi[0]}.c"
     code = {name: (HERE / name).read_text(encoding="utf-8") for name in (own, *RUNTIME)}
     for header in sorted((HERE / "headers").glob(f"fmi{fmi[0]}*.h")):
         code[header.name] = header.read_text(encoding="utf-8")
-    code |= sources(made)
+    code |= sources(made, implicit=implicit)
     code["config.h"] += HIDDEN
     code["forward.c"] = generated(sensitivities.forward(made), "forward.c")
     if fmi == "3.0":

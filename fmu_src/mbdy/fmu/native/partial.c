@@ -21,6 +21,17 @@ GENERATED(mbdy_model_start_reverse)
 GENERATED(mbdy_model_derivatives_reverse)
 GENERATED(mbdy_model_outputs_reverse)
 #endif
+#if MBDY_NROWS
+WORK(mbdy_model_start)
+WORK(mbdy_model_gaps)
+WORK(mbdy_model_assemble)
+WORK(mbdy_model_nearer_forward)
+WORK(mbdy_model_align_forward)
+#if FMU_VERSION == 3
+WORK(mbdy_model_nearer_reverse)
+WORK(mbdy_model_align_reverse)
+#endif
+#endif
 
 typedef int work_sizes(int *, int *, int *, int *);
 static work_sizes *const needs[] = {
@@ -30,10 +41,22 @@ static work_sizes *const needs[] = {
     mbdy_model_prepare_reverse_work, mbdy_model_start_reverse_work, mbdy_model_derivatives_reverse_work,
     mbdy_model_outputs_reverse_work,
 #endif
+#if MBDY_NROWS
+    mbdy_model_start_work, mbdy_model_gaps_work, mbdy_model_assemble_work, mbdy_model_nearer_forward_work,
+    mbdy_model_align_forward_work,
+#if FMU_VERSION == 3
+    mbdy_model_nearer_reverse_work, mbdy_model_align_reverse_work,
+#endif
+#endif
 };
 static const int quaternions[MBDY_NQUAT + 1] = MBDY_QUATERNIONS;
 
-enum { LARGEST = MBDY_NX + MBDY_NU + MBDY_NK + MBDY_NP };
+#if MBDY_NROWS
+enum { TRAIL = (MBDY_ASSEMBLY_STEPS + 1) * MBDY_NX, POINT = MBDY_NX };
+#else
+enum { TRAIL, POINT = 0 };
+#endif
+enum { LARGEST = MBDY_NX + MBDY_NU + MBDY_NK + MBDY_NP + MBDY_NROWS };
 
 struct partial *partial_new(void) {
     int most[4] = {1, 1, 1, 1};
@@ -45,7 +68,7 @@ struct partial *partial_new(void) {
     struct partial *d = calloc(1, sizeof *d);
     if (!d) return NULL;
     const size_t own = 3 * (size_t)MBDY_NX + MBDY_NU + MBDY_NP + MBDY_NK + MBDY_NY;
-    d->s = calloc(own + LARGEST + (size_t)most[3], sizeof(double));
+    d->s = calloc(own + LARGEST + TRAIL + POINT + (size_t)most[3], sizeof(double));
     d->arg = calloc((size_t)most[0], sizeof *d->arg);
     d->res = calloc((size_t)most[1], sizeof *d->res);
     d->iw = calloc((size_t)most[2], sizeof *d->iw);
@@ -61,7 +84,9 @@ struct partial *partial_new(void) {
     d->y = d->dx + MBDY_NX;
     d->end = d->y + MBDY_NY;
     d->part = d->end;
-    d->w = d->part + LARGEST;
+    d->trail = d->part + LARGEST;
+    d->point = d->trail + TRAIL;
+    d->w = d->point + POINT;
     return d;
 }
 
@@ -78,7 +103,7 @@ void partial_clear(struct partial *d) { memset(d->s, 0, (size_t)((char *)d->end 
 
 /* The start scales quaternions to one. The change of such a scaled one from the change of what was set, or (the map is
    symmetric) the gradient by what was set from that by the scaled one. */
-static void through_scaling(const double *s, double *change) {
+void partial_scaling(const double *s, double *change) {
     for (int i = 0; i < MBDY_NQUAT; i++) {
         const double *q = s + quaternions[i];
         double *d = change + quaternions[i], square = 0.0, along = 0.0;
@@ -102,10 +127,13 @@ void partial_forward(struct partial *d, mbdy_core *core, int initial, int parame
     }
     if (initial) {
         scaled_start(d, core);
-        through_scaling(mbdy_vector(core, MBDY_S), d->s);
+        partial_scaling(mbdy_vector(core, MBDY_S), d->s);
         arg[0] = d->part, arg[1] = k, arg[2] = d->s, arg[3] = d->k;
         d->res[0] = d->x;
         mbdy_model_start_forward(arg, d->res, d->iw, d->w, 0);
+#if MBDY_NROWS
+        closing_forward(d, core);
+#endif
     }
     if (want_rates) {
         arg[0] = x, arg[1] = u, arg[2] = k, arg[3] = d->x, arg[4] = d->u, arg[5] = d->k;
@@ -142,11 +170,14 @@ void partial_reverse(struct partial *d, mbdy_core *core, int initial, int parame
     if (of_outputs) reverse_of(d, core, d->y, parameters, mbdy_model_outputs_reverse);
     if (initial) {
         double *k = d->part + MBDY_NX;
+#if MBDY_NROWS
+        closing_reverse(d, core);
+#endif
         scaled_start(d, core);
         d->arg[0] = d->part, d->arg[1] = mbdy_vector(core, MBDY_K), d->arg[2] = d->x;
         d->res[0] = d->s, d->res[1] = k;
         mbdy_model_start_reverse(d->arg, d->res, d->iw, d->w, 0);
-        through_scaling(mbdy_vector(core, MBDY_S), d->s);
+        partial_scaling(mbdy_vector(core, MBDY_S), d->s);
         add(d->k, k, MBDY_NK);
     }
     if (!parameters) return;

@@ -13,6 +13,7 @@ struct partial {
     double *dx, *y;            /* changes of the unknowns out, or seeds in */
     double *end;     /* of the vectors, which lie in one block that begins at s */
     double *w, *part;
+    double *trail, *point; /* of closing.c */
     const double **arg;
     double **res;
     int *iw;
@@ -21,6 +22,16 @@ struct partial {
 struct partial *partial_new(void);
 void partial_free(struct partial *d);
 void partial_clear(struct partial *d);
+
+/* The change of a vector like x (quaternions scaled to one) from the change of `s` that it was scaled from, or the gradient
+   by `s` from that by the scaled vector: the map is symmetric. */
+void partial_scaling(const double *s, double *change);
+
+#if MBDY_NROWS
+/* The start closes loops: the change of x by this from the change without, or its gradients by x and k. */
+void closing_forward(struct partial *d, mbdy_core *core);
+void closing_reverse(struct partial *d, mbdy_core *core);
+#endif
 
 /* What follows from changes of s or x, u and, where `parameters`, p. `initial`: x follows from s. */
 void partial_forward(struct partial *d, mbdy_core *core, int initial, int parameters, int want_rates, int want_outputs);

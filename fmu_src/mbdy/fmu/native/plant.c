@@ -29,7 +29,7 @@ plant *plant_new(int exchange, plant_logger *logger, void *owner) {
     it->now.exchange = exchange;
     it->core = mbdy_new();
     it->partial = partial_new();
-    it->first = calloc(MBDY_NY + 3 * MBDY_NU + MBDY_NX + 2 * MBDY_NLOCKS + 1, sizeof(double));
+    it->first = calloc(MBDY_NY + 3 * MBDY_NU + MBDY_NX + 2 * MBDY_NIMPULSES + 1, sizeof(double));
     if (!it->core || !it->partial || !it->first) {
         plant_free(it);
         return NULL;
@@ -224,6 +224,9 @@ int plant_explain(plant *it, int core_status, double step) {
                              "rates of friction positive, stops and points of a harness in their order",
                              body_of(place - MBDY_NP));
         case MBDY_BAD_START: return bad_start(it);
+        case MBDY_UNCLOSED:
+            return plant_say(it, PLANT_DISCARD, "'%s': its loop cannot be closed from the start values, start nearer to where it closes",
+                             plant_variables[MBDY_NU + MBDY_NP + MBDY_RESIDUALS + place].name);
         case MBDY_FAILED:
             return plant_say(it, PLANT_DISCARD,
                              "state '%s' left the finite numbers within the step of %g s from %.17g s, the state is as it was: "

@@ -18,7 +18,7 @@ static const struct {
     size_t size;
 } saved[] = {
     {MBDY_S, MBDY_NX}, {MBDY_X, MBDY_NX}, {MBDY_U, MBDY_NU},           {MBDY_P, MBDY_NP},
-    {MBDY_Y, MBDY_NY}, {MBDY_K, MBDY_NK}, {MBDY_LATCHED, MBDY_NLOCKS},
+    {MBDY_Y, MBDY_NY}, {MBDY_K, MBDY_NK}, {MBDY_LATCHED, MBDY_NIMPULSES},
 };
 enum { SAVED = sizeof saved / sizeof saved[0], OWN = MBDY_NY + 2 * MBDY_NU };
 

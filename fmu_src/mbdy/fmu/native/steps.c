@@ -62,25 +62,25 @@ static int step_with_stops(plant *it, double time, double step, double length, p
                            double *last) {
     double *x = it->vector[MBDY_X], *u = it->vector[MBDY_U], *latched = it->vector[MBDY_LATCHED];
     double *x_old = it->kept, *u_old = x_old + MBDY_NX, *latched_old = u_old + MBDY_NU,
-           *impulses = latched_old + MBDY_NLOCKS;
+           *impulses = latched_old + MBDY_NIMPULSES;
     const double n = fmax(1.0, ceil(length / plant_identity.step - 1e-9)), each = length / n;
     if (!(n < 1e9)) return plant_explain(it, MBDY_BAD_STEP, step);
     memcpy(x_old, x, sizeof(double) * MBDY_NX);
     memcpy(u_old, u, sizeof(double) * MBDY_NU);
-    memcpy(latched_old, latched, sizeof(double) * MBDY_NLOCKS);
-    memset(impulses, 0, sizeof(double) * MBDY_NLOCKS);
+    memcpy(latched_old, latched, sizeof(double) * MBDY_NIMPULSES);
+    memset(impulses, 0, sizeof(double) * MBDY_NIMPULSES);
     for (double i = 1.0; i <= n; i += 1.0) {
         const int status = mbdy_advance(it->core, each, each, plant_identity.integrator, MBDY_HELD);
         if (status != MBDY_OK) {
             plant_explain(it, status, step);
             memcpy(x, x_old, sizeof(double) * MBDY_NX);
             memcpy(u, u_old, sizeof(double) * MBDY_NU);
-            memcpy(latched, latched_old, sizeof(double) * MBDY_NLOCKS);
+            memcpy(latched, latched_old, sizeof(double) * MBDY_NIMPULSES);
             it->now.time = time;
             it->now.stale_outputs = 1.0;
             return PLANT_DISCARD;
         }
-        for (int j = 0; j < MBDY_NLOCKS; j++) impulses[j] += latched[j];
+        for (int j = 0; j < MBDY_NIMPULSES; j++) impulses[j] += latched[j];
         it->now.time = i < n ? time + i * each : time + step;
         it->now.stale_outputs = 1.0;
         it->now.phase = PLANT_STEPPING;
@@ -88,7 +88,7 @@ static int step_with_stops(plant *it, double time, double step, double length, p
         it->now.phase = PLANT_STEP;
         if (enough) break;
     }
-    memcpy(latched, impulses, sizeof(double) * MBDY_NLOCKS);
+    memcpy(latched, impulses, sizeof(double) * MBDY_NIMPULSES);
     *last = it->now.time;
     return PLANT_OK;
 }
@@ -135,19 +135,19 @@ int plant_update(plant *it, int *changed) {
     double *x = it->vector[MBDY_X], *impulses = it->vector[MBDY_LATCHED];
     double *x_old = it->kept, *impulses_old = x_old + MBDY_NX;
     memcpy(x_old, x, sizeof(double) * MBDY_NX);
-    memcpy(impulses_old, impulses, sizeof(double) * MBDY_NLOCKS);
+    memcpy(impulses_old, impulses, sizeof(double) * MBDY_NIMPULSES);
     const int latched = mbdy_latch(it->core), drifted = most_drift(x) > 16.0 * DBL_EPSILON;
     if (drifted) mbdy_normalise(x);
     for (int i = 0; i < MBDY_NX; i++)
         if (!isfinite(x[i])) {
             memcpy(x, x_old, sizeof(double) * MBDY_NX);
-            memcpy(impulses, impulses_old, sizeof(double) * MBDY_NLOCKS);
+            memcpy(impulses, impulses_old, sizeof(double) * MBDY_NIMPULSES);
             return plant_say(it, PLANT_DISCARD, "no finite state follows from the event, the states are as they were: look at "
                              "states, of which a quaternion must not be zero, and parameters");
         }
-    if (latched) plant_note(it, "locked joints stopped at %.17g s", it->now.time);
+    if (latched) plant_note(it, "locked joints or closed loops stopped at %.17g s", it->now.time);
     *changed = latched || drifted;
-    if (*changed) it->now.stale_outputs = 1.0;
+    it->now.stale_outputs = 1.0; /* impulses may have gone too */
     return PLANT_OK;
 }
 

@@ -96,7 +96,10 @@ static int settable(plant *it, const struct plant_variable *v) {
 
 static double *target(plant *it, const struct plant_variable *v) {
     it->now.stale_outputs = 1.0;
-    if (v->vector == PLANT_INPUT) return it->vector[MBDY_U] + v->place;
+    if (v->vector == PLANT_INPUT) {
+        if (v->boolean && it->now.started == 0.0) it->now.stale_start = 1.0; /* the start closes loops */
+        return it->vector[MBDY_U] + v->place;
+    }
     if (v->vector == PLANT_PARAMETER) {
         it->now.stale_constants = 1.0;
         return it->vector[MBDY_P] + v->place;

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
-from mbdy.engine.model import Body, Model
+from mbdy.engine.model import Body, Loop, Model, Side
 from mbdy.fmu.description.markup import clean
 from mbdy.fmu.pages.drawing import drawing
 from mbdy.fmu.table import Scalar
@@ -67,9 +67,11 @@ def page(
         f"<style>{STYLE}</style></head><body>", f"<h1>{title}</h1>",
         *_facts(model, step, integrator, fmi, kind, flat),
         "<h2>Bodies and joints</h2>",
-        "<p>From inertial space at the left; ◎ wheels, • nodes. A joint's second line says how it can be held.</p>",
+        "<p>From inertial space at the left; ◎ wheels, • nodes, ∿ modes; loops are dashed. A joint's second line says "
+        "how it can be held.</p>",
         f'<div class="drawing">{drawing(model)}</div>',
-        *_table(("body", "joint", "on", "mass", "wheels", "nodes"), map(_body, model.bodies)),
+        *_table(("body", "joint", "on", "mass", "modes", "wheels", "nodes"), map(_body, model.bodies)),
+        *_loops(model.loops),
         "<h2>Use</h2>", *_use(table, step, kind),
     ]  # fmt: skip
     for causality, rows in groupby(table, key=lambda row: row.causality):
@@ -110,7 +112,34 @@ def _facts(model: Model, step: float, integrator: str, fmi: str, kind: str, flat
 
 def _body(body: Body) -> tuple[str, ...]:
     wheels, nodes = (", ".join(map(_code, names)) for names in (body.wheels, body.nodes))
-    return (_code(body.name), _text(body.joint.kind), _code(body.joint.to), f"{body.mass:.6g} kg", wheels, nodes)
+    to = _place(body.joint.to, body.joint.node)
+    modes = str(body.modes or "")
+    return (_code(body.name), _text(body.joint.kind), to, f"{body.mass:.6g} kg", modes, wheels, nodes)
+
+
+def _place(body: str, node: str) -> str:
+    return _code(f"{body}.{node}" if node else body)
+
+
+def _loops(loops: Sequence[Loop]) -> Iterator[str]:
+    if not loops:
+        return
+    yield "<h2>Loops</h2>"
+    yield (
+        "<p>Start values are guesses: loops that are closed at the start move states to where they close. In "
+        "co-simulation small errors of closure are taken out at the end of each step; in model exchange they decay "
+        "with the loop's time constant, so give it one that is not zero.</p>"
+    )
+    yield from _table(("loop", "kind", "a", "b", "constraints", "at the start", ""), map(_loop, loops))
+
+
+def _loop(loop: Loop) -> tuple[str, ...]:
+    def end(side: Side) -> str:
+        return _place(side.body, side.node)
+
+    state = "closed" if loop.closed else "open"
+    switch = _code(f"loop.{loop.name}.closed") + " opens and closes it" if loop.switchable else ""
+    return (_code(loop.name), _text(loop.kind), end(loop.a), end(loop.b), str(loop.size), state, switch)
 
 
 def _use(table: Sequence[Scalar], step: float, kind: str) -> Iterator[str]:

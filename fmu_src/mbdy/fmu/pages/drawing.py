@@ -14,11 +14,14 @@ LETTER = 7.2
 """[px] Width of a letter at the drawing's 13 px."""
 LINE, GAP, MARGIN = 15.0, 20.0, 8.0
 """[px] A line of a box, the room between two boxes, and that around the drawing."""
+BULGE = 30.0
+"""[px] How far the line of a loop goes beyond the boxes that it ends at."""
 MOST_LETTERS = 26
 STYLE = (
     "text{font:13px system-ui,sans-serif;fill:#1d2733}.small{font-size:11px;fill:#4d5c6b}"
     ".body{fill:#e8f0f8;stroke:#1f4e79;stroke-width:1.3}.ground{fill:#eceae4;stroke:#6b6455;stroke-dasharray:4 3}"
     ".joint{fill:none;stroke:#6f7f8f;stroke-width:1.6}"
+    ".loop{fill:none;stroke:#a05a2c;stroke-width:1.6;stroke-dasharray:5 4}"
 )
 
 
@@ -66,7 +69,8 @@ def drawing(model: Model) -> str:
 
     ground = corner(0, (min(root_rows) + max(root_rows)) / 2)
     corners = [corner(place.depth, place.row) for place in places]
-    right = max(x for x, _ in corners) + width + MARGIN
+    beside = max((BULGE + LETTER * len(_short(loop.name)) for loop in model.loops), default=0.0)
+    right = max(x for x, _ in corners) + width + beside + MARGIN
     bottom = max(y for _, y in corners) + height / 2 + MARGIN
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{right:.0f}" height="{bottom:.0f}" '
@@ -78,13 +82,17 @@ def drawing(model: Model) -> str:
         start = ground if place.parent == ROOT else corners[place.parent]
         parts += _link((start[0] + width, start[1]), at, _joint(place.body))
         parts += _box(at, (width, height), lines, "body")
+    for loop in model.loops:
+        ends = [ground if side.body == INERTIAL else corners[model.index[side.body]] for side in (loop.a, loop.b)]
+        parts += _loop([(x + width, y + height / 4) for x, y in ends], _short(loop.name))
     return "\n".join([*parts, "</svg>"])
 
 
 def _lines(body: Body) -> tuple[str, ...]:
-    """What a body's box says: its name, its wheels and its nodes."""
+    """What a body's box says: its name, its modes, its wheels and its nodes."""
     marked = (" ".join(f"{mark} {name}" for name in names) for mark, names in (("◎", body.wheels), ("•", body.nodes)))
-    return tuple(_short(line) for line in (body.name, *marked) if line)
+    modes = f"∿ {body.modes} mode{'s' * (body.modes > 1)}" if body.flex else ""
+    return tuple(_short(line) for line in (body.name, modes, *marked) if line)
 
 
 def _joint(body: Body) -> tuple[str, ...]:
@@ -118,6 +126,14 @@ def _link(start: tuple[float, float], end: tuple[float, float], lines: Sequence[
     yield f'<path class="joint" d="M{x0:.1f} {y0:.1f}h9V{y1:.1f}H{x1:.1f}"/>'
     for k, line in enumerate(lines):
         yield f'<text x="{x0 + 15:.1f}" y="{y1 + (13 if k else -5):.1f}"{_small(k)}>{_text(line)}</text>'
+
+
+def _loop(ends: Sequence[tuple[float, float]], name: str) -> Iterator[str]:
+    """A dashed line from the right of one body to that of the other, with its name at the turn."""
+    (x0, y0), (x1, y1) = ends
+    turn = max(x0, x1) + BULGE
+    yield f'<path class="loop" d="M{x0:.1f} {y0:.1f}H{turn:.1f}V{y1:.1f}H{x1:.1f}"/>'
+    yield f'<text x="{turn + 4:.1f}" y="{(y0 + y1) / 2 + 4:.1f}" class="small">{_text(name)}</text>'
 
 
 def _small(k: int) -> str:

@@ -10,7 +10,7 @@ from html import escape
 
 import numpy as np
 
-from mbdy.engine.model import Model
+from mbdy.engine.model import INERTIAL, Model
 from mbdy.engine.topology import ROOT
 from mbdy.fmu.description.markup import clean
 from mbdy.fmu.pages.drawing import layout
@@ -18,7 +18,7 @@ from mbdy.fmu.pages.drawing import layout
 PIXELS = 200
 EDGE, LARGEST, SMALLEST = 0.16, 0.085, 0.012
 """Of the icon's width: the room around the tree, and the radius of a body."""
-BODY, JOINT, FRAME = "#1f4e79", "#7b8b9a", "#c3ccd4"
+BODY, JOINT, LOOP, FRAME = "#1f4e79", "#7b8b9a", "#a05a2c", "#c3ccd4"
 
 Point = tuple[float, float]
 
@@ -34,7 +34,10 @@ class Stroke:
 
 
 def strokes(model: Model) -> tuple[Stroke, ...]:
-    """What the icon shows: joints as lines, on them bodies as discs; a body on the ground has a line to the left."""
+    """What the icon shows: joints as lines, on them bodies as discs; a body on the ground has a line to the left.
+
+    Loops are thinner lines, those that end on the ground to the right.
+    """
     places = layout(model)
     columns = max(place.depth for place in places) - 1
     rows = max(place.row for place in places)
@@ -50,6 +53,10 @@ def strokes(model: Model) -> tuple[Stroke, ...]:
             lines.append(Stroke(points[place.parent], point, 0.3 * radius, JOINT))
         elif not place.body.joint.floating:
             lines.append(Stroke((0.0, point[1]), point, 0.3 * radius, JOINT))
+    for loop in model.loops:
+        ends = [points[model.index[side.body]] if side.body != INERTIAL else None for side in (loop.a, loop.b)]
+        inner = [end for end in ends if end]
+        lines.append(Stroke(inner[0], inner[1] if len(inner) > 1 else (1.0, inner[0][1]), 0.15 * radius, LOOP))
     return (*lines, *(Stroke(point, point, radius, BODY) for point in points))
 
 

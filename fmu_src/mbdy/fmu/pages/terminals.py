@@ -37,7 +37,7 @@ def terminal_files(model: Model, variables: Sequence[Array], fmi: str) -> Mappin
 
 
 def terminals(model: Model, variables: Sequence[Array]) -> bytes:
-    """terminalsAndIcons.xml: a terminal for each body, joint, wheel and node that has ports of efforts or motion."""
+    """terminalsAndIcons.xml: a terminal for each body, joint, wheel, node and set of modes that has such ports."""
     root = Element("fmiTerminalsAndIcons", fmiVersion="3.0")
     picture = SubElement(root, "GraphicalRepresentation")
     SubElement(picture, "CoordinateSystem", {**EXTENT, "suggestedScalingFactorTo_mm": "0.1"})
@@ -64,6 +64,8 @@ def _owners(model: Model) -> Iterator[tuple[str, str]]:
         yield name, f"Body {name}: loads at its mass centre, motion of its origin"
         if not joint.floating:
             yield f"{name}.joint", f"Joint of {name} on {joint.to} ({joint.kind})"
+        if body.flex:
+            yield f"{name}.flex", f"Modes of {name}"
         for wheel in body.wheels:
             yield f"{name}.{wheel}", f"Wheel {wheel} of {name}"
         for point in body.nodes:

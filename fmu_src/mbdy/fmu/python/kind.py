@@ -104,6 +104,7 @@ def _ports(model: Model, ports: Ports, table: Sequence[Scalar], variables: Seque
     described = {
         "version": settings.version, "name": model.name, "step": settings.step, "integrator": settings.integrator,
         "states": ports.state_names, "quaternions": ports.quaternions,
+        "residuals": ports.span("residuals").start,
         "arrays": [(array.value_reference, array.size) for array in variables if array.size > 1],
         "scalars": [row.slave_row() for row in table],
     }  # fmt: skip

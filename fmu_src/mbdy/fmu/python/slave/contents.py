@@ -79,7 +79,7 @@ class Contents:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is odd about the model was told at its export
             model = loads(text)
-        made = compiled(model)
+        made = compiled(model, implicit=self.ports["integrator"] in self.binding.IMPLICIT)
         table = made.equations.ports
         if [*table.input_names, *table.parameter_names, *table.output_names] != self.names[: self.calculated_at]:
             raise RuntimeError(

@@ -40,6 +40,9 @@ class Faults:
             return f"no system can have such parameters: {self._changed_parameters()}"
         if status == binding.BAD_START:
             return self._bad_start()
+        if status == binding.UNCLOSED:
+            row = contents.names[contents.inputs + contents.parameters + contents.ports["residuals"] + place]
+            return f"'{row}': its loop cannot be closed from the start values; start nearer to where it closes"
         if status == binding.FAILED:
             return (
                 f"state '{contents.ports['states'][place]}' left the finite numbers within {step_size!r} s: look at "

@@ -161,6 +161,7 @@ class Instance:
             if vr < inputs:
                 self._u[vr] = value
                 plant.stale_outputs = True
+                plant.stale_start |= sort == "Boolean" and not plant.started  # the start closes loops
             elif vr < self._outputs_at:
                 self._p[vr - inputs] = value
                 plant.stale_constants = plant.stale_outputs = True

@@ -12,6 +12,7 @@ from .plant import Plant, write
 
 PHASES = ("instantiated", "in initialization mode", "running", "terminated")
 ENTRIES = ("of", "time", "stop", "phase", "started", "stale", "initial")
+VECTORS = ("s", "x", "u", "p", "y", "impulses")
 
 
 def saved(of: str, plant: Plant, clock: Clock, phase: str) -> dict[str, Any]:
@@ -20,7 +21,7 @@ def saved(of: str, plant: Plant, clock: Clock, phase: str) -> dict[str, Any]:
     return {
         "of": of, "time": clock.time, "stop": clock.stop, "phase": phase, "started": plant.started, "stale": stale,
         "initial": None if plant.initial is None else list(plant.initial),
-        **{name: list(map(float, plant.vector(name))) for name in _vectors(plant)},
+        **{name: list(map(float, plant.vector(name))) for name in VECTORS},
     }  # fmt: skip
 
 
@@ -37,7 +38,7 @@ def restored(state: Mapping[str, Any], of: str, plant: Plant, clock: Clock) -> s
     if fault and not state["stale"][0]:  # a bad parameter that was set and never used stays stale
         write(plant.p, before)
         return f"a damaged state was set ({fault})"
-    for name in _vectors(plant):
+    for name in VECTORS:
         write(plant.vector(name), state[name])
     clock.time, clock.stop, plant.started, plant.initial = (
         state[key] for key in ("time", "stop", "started", "initial")
@@ -56,17 +57,12 @@ def from_bytes(data: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _vectors(plant: Plant) -> tuple[str, ...]:
-    with_impulses = ("impulses",) if hasattr(plant.core, "impulses") else ()  # CasADi's virtual machine has none
-    return ("s", "x", "u", "p", "y", *with_impulses)
-
-
 def _damage(state: Mapping[str, Any], plant: Plant) -> str:
     """What `saved` never gives, or nothing."""
-    keys = {*ENTRIES, *_vectors(plant)}
+    keys = {*ENTRIES, *VECTORS}
     if state.keys() != keys:
         return "entries " + ", ".join(sorted(map(ascii, state.keys() ^ keys))[:6])
-    sizes = {name: len(plant.vector(name)) for name in _vectors(plant)}
+    sizes = {name: len(plant.vector(name)) for name in VECTORS}
     if state["initial"] is not None:
         sizes["initial"] = len(plant.contents.calculated)
     for name, size in sizes.items():

@@ -1,0 +1,134 @@
+"""What ``mbdy check`` says of flexible bodies and closed loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from mbdy.app.common import counted
+from mbdy.blocks.fast_mode import longest_step
+from mbdy.engine import Body, Loop, Model
+from mbdy.engine.assembly import assembly
+from mbdy.engine.fastest_mode import fastest_mode
+from mbdy.engine.model import Side
+
+LEAST = 1e-6
+"""Frequencies below this part of the highest are those of modes without stiffness."""
+
+
+def frequencies(body: Body) -> list[float]:
+    """Frequencies [Hz] of the modes of a flexible body with its frame held, lowest first."""
+    assert body.flex is not None
+    squares = eigh(np.array(body.flex.stiffness), np.array(body.flex.mass), eigvals_only=True)
+    omega = np.sqrt(np.maximum(squares, 0.0))
+    return (np.where(omega > LEAST * omega.max(), omega, 0.0) / math.tau).tolist()
+
+
+def place(side: Side) -> str:
+    """``"inertial"``, ``"rocker"``, ``"rocker.tip"``."""
+    return f"{side.body}.{side.node}" if side.node else side.body
+
+
+def flexible_facts(model: Model) -> dict[str, Any]:
+    """Modes of the flexible bodies and the fastest of the system, for a machine: frequencies in Hz, steps in s."""
+    found = fastest_mode(model)
+    return {
+        "flexible": [
+            {"body": body.name, "modes": body.modes, "frequencies": frequencies(body)}
+            for body in model.bodies
+            if body.flex
+        ],
+        "fastest_mode": None
+        if found is None
+        else {
+            "body": found.body,
+            "mode": found.mode,
+            "frequency": found.frequency / math.tau,
+            "step": longest_step(found.frequency),
+        },
+    }
+
+
+def loop_facts(model: Model) -> dict[str, Any]:
+    """The loops, and what closing them took and leaves, for a machine, in SI; None for the latter without loops."""
+    loops = [
+        {
+            "name": loop.name,
+            "kind": loop.kind,
+            "a": place(loop.a),
+            "b": place(loop.b),
+            "rows": list(loop.rows),
+            "distance": loop.distance,
+            "closed": loop.closed,
+            "switchable": loop.switchable,
+        }
+        for loop in model.loops
+    ]
+    if not loops:
+        return {"loops": [], "assembly": None}
+    found = assembly(model)
+    return {
+        "loops": loops,
+        "assembly": {
+            "rows": found.rows,
+            "rank": found.rank,
+            "redundant": found.redundant,
+            "degrees_of_freedom": found.degrees_of_freedom,
+            "moved": {
+                "angle": found.angle,
+                "angle_of": found.angle_of,
+                "distance": found.distance,
+                "distance_of": found.distance_of,
+                "modal": found.modal,
+                "speed": found.speed,
+            },
+        },
+    }
+
+
+def lines(model: Model) -> Iterator[tuple[str, str]]:
+    """The same for a person: what it is, and the words."""
+    flexible = [body for body in model.bodies if body.flex]
+    for k, body in enumerate(flexible):
+        yield "" if k else "modes", f"{body.name}: {_modes(frequencies(body))}"
+    if found := fastest_mode(model):
+        step = longest_step(found.frequency)
+        follows = f"; rk4 follows it in steps of {step:g} s or less" if math.isfinite(step) else ""
+        words = f"{found.frequency / math.tau:.4g} Hz in the system, most of it mode {found.mode} of {found.body}"
+        yield "fastest mode", words + follows
+    if not model.loops:
+        return
+    for k, loop in enumerate(model.loops):
+        yield "" if k else "loops", _loop(loop)
+    closed = assembly(model)
+    words = f"{closed.rows} in all, {closed.rank} of them independent"
+    yield "rows of loops", words + (f", {closed.redundant} repeat others" if closed.redundant else "")
+    yield "left by loops", counted(closed.degrees_of_freedom, "degree") + " of freedom"
+    yield "closing moved", _moved(model)
+
+
+def _modes(hertz: list[float]) -> str:
+    said = counted(len(hertz), "mode")
+    if len(hertz) == 1:
+        return f"{said} of {hertz[0]:.4g} Hz"
+    return f"{said} from {hertz[0]:.4g} to {hertz[-1]:.4g} Hz"
+
+
+def _loop(loop: Loop) -> str:
+    held = f"{loop.distance:g} m" if loop.distance is not None else "rows " + ", ".join(map(str, loop.rows))
+    state = (", switchable" if loop.switchable else "") + ("" if loop.closed else ", open at the start")
+    named = "" if loop.kind == "rows" else f"{loop.kind}, "
+    return f"{loop.name}: {place(loop.a)} to {place(loop.b)}, {named}{held}{state}"
+
+
+def _moved(model: Model) -> str:
+    found = assembly(model)
+    said = [f"{found.angle_of} by up to {math.degrees(found.angle):.4g} deg"] * (found.angle > 0)
+    said += [f"{found.distance_of} by up to {found.distance:.4g} m"] * (found.distance > 0)
+    said += [f"modal displacements by up to {found.modal:.4g}"] * (found.modal > 0)
+    said += [f"speeds by up to {found.speed:.4g}"] * (found.speed > 0)
+    return ", ".join(said) if found.moved else "nothing"

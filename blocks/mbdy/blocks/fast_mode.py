@@ -1,0 +1,46 @@
+"""A warning where a flexible body swings faster than an explicit integrator follows in its steps."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+from mbdy.engine import Model
+
+STABLE = {"rk4": 2.8, "euler-cromer": 2.0}
+"""How far along the imaginary axis each explicit integrator is stable (J. D. Lambert, Numerical Methods for Ordinary
+Differential Systems (1991), section 5.12)."""
+
+
+class FastModeWarning(UserWarning):
+    """A mode of a flexible body swings faster than the integrator follows in its steps: runs blow up."""
+
+
+def longest_step(frequency: float, integrator: str = "rk4") -> float:
+    """[s] The longest internal step in which ``integrator`` follows the angular ``frequency`` [rad/s]; rounded down to
+    three figures, infinite where any does."""
+    limit = STABLE.get(integrator)
+    if limit is None or frequency <= 0:
+        return math.inf
+    step = limit / frequency
+    unit = 10.0 ** (math.floor(math.log10(step)) - 2)
+    return float(f"{math.floor(step / unit * (1 + 1e-12)) * unit:.3g}")
+
+
+def tell_of_fast_modes(model: Model, step: float, integrator: str, stacklevel: int = 3) -> None:
+    """Warn with `FastModeWarning` where ``integrator`` does not follow the fastest mode of ``model`` in steps of
+    ``step`` [s]."""
+    if integrator not in STABLE or not any(body.flex for body in model.bodies):
+        return
+    from mbdy.engine.fastest_mode import fastest_mode
+
+    found = fastest_mode(model)
+    if found is None or step * found.frequency <= STABLE[integrator]:
+        return
+    warnings.warn(
+        f"{found.body}: mode {found.mode} swings at {found.frequency / math.tau:.4g} Hz, for which {integrator} needs "
+        f"steps of {longest_step(found.frequency, integrator):g} s or less, not {step:g} s; take shorter ones, "
+        'fewer modes, or integrator="rosenbrock"',
+        FastModeWarning,
+        stacklevel=stacklevel,
+    )

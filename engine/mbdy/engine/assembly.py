@@ -1,0 +1,339 @@
+"""Closing loops at the start: coordinates moved until every loop is closed, speeds until it stays so.
+
+Newton's steps of least norm, damped as Levenberg and Marquardt do (J. Fan, Y. Yuan, Computing 74 (2005): damping in
+proportion to the error keeps them quadratic where rows are redundant). What ``[initial]`` gives is held at first, and
+modes; prescribed degrees of freedom always are. Metres count as radians times the size of the mechanism.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mbdy.engine.faults import Findings, ModelError
+from mbdy.engine.mechanism import Mechanism, State
+from mbdy.engine.model import Loop, Model
+from mbdy.engine.tables import path_of
+
+CLOSED = 1e-11
+"""Errors of closure below this, relative to the size of the mechanism, are rounding and left alone."""
+TOLD = 1e-6
+"""[rad] or [m] Given start values that are moved further than this are warned of."""
+RANK = 1e-9
+"""Singular values below this, relative to the largest, count as zero."""
+STILL = 1e-13
+"""Coordinates that move less than this keep their bits."""
+SPREADS = (0.1, 0.3, 0.3, 1.0, 1.0, 2.0)
+"""[rad] Standard deviations of the starts that are tried where the given one leads nowhere."""
+STEPS = 80
+LONGEST = 0.5
+"""[rad] Longest turn in one step."""
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """What closing the loops of a model took, and what it leaves.
+
+    ``angle`` [rad] and ``distance`` [m]: the largest that a coordinate was moved by, and which one; quaternions
+    by their angle. ``modal`` and ``speed``: the largest change of a modal displacement and of any speed. ``rows``:
+    scalar constraints of the loops that are closed at the start; ``rank``: how many of them are independent there;
+    ``degrees_of_freedom``: those of joints and modes that are not always prescribed, less the rank.
+    """
+
+    angle: float = 0.0
+    angle_of: str = ""
+    distance: float = 0.0
+    distance_of: str = ""
+    modal: float = 0.0
+    speed: float = 0.0
+    rows: int = 0
+    rank: int = 0
+    degrees_of_freedom: int = 0
+
+    @property
+    def moved(self) -> bool:
+        """Whether the start was open by more than rounding."""
+        return max(self.angle, self.distance, self.modal, self.speed) > TOLD
+
+    @property
+    def redundant(self) -> int:
+        """Rows that only repeat what others hold."""
+        return self.rows - self.rank
+
+
+@np.errstate(all="ignore")
+def assembled(model: Model, findings: Findings) -> Model:
+    """``model`` with start values that close its loops; faults, and warnings of given values moved, to ``findings``.
+
+    It is returned as it is where its loops are closed to rounding already.
+    """
+    mechanism = Mechanism(model)
+    if not mechanism.loops:
+        return model
+    start = mechanism.start(model)
+    try:
+        state = _closed(mechanism, model, start, findings)
+        speeds = None if state is None else _tangent(mechanism, model, state, findings)
+    except np.linalg.LinAlgError:
+        loop = path_of(("loop", mechanism.loops[0].name))
+        message = "cannot be closed: its numbers are beyond what floats can hold"
+        findings.refuse(loop, message, "check units and lengths")
+        return model
+    if state is None or speeds is None:
+        return model
+    initial = dict(model.initial)
+    for name in mechanism.names:
+        if not np.array_equal(state[name], start[name]):
+            initial[name] = tuple(state[name].tolist())
+    before = mechanism.speeds(model)
+    for name in mechanism.rates:
+        own = [k for k, other in enumerate(mechanism.rates) if other == name]
+        if not np.array_equal(speeds[own], before[own]):
+            initial[name] = tuple(speeds[own].tolist())
+    result = replace(model, initial=initial)
+    _warn(model, result, findings)
+    change = float(np.abs(speeds - before).max(initial=0.0))
+    object.__setattr__(result, "assembly", replace(_told(mechanism, start, state), speed=change))
+    return result
+
+
+def assemble(model: Model) -> Model:
+    """``model`` with start values that close its loops, for models made in Python; reading a file does it already.
+
+    Raises `ModelError` where they cannot be closed.
+    """
+    findings = Findings()
+    result = assembled(model, findings)
+    if findings.faults:
+        raise ModelError(model.source, findings.faults)
+    return result
+
+
+def assembly(model: Model) -> Assembly:
+    """What closing the loops of ``model`` took where it was read from a file, and the rank of their rows."""
+    known = getattr(model, "assembly", None)
+    if known is None:
+        mechanism = Mechanism(model)
+        state = mechanism.start(model)
+        known = _told(mechanism, state, state)
+    return known
+
+
+def _closed(mechanism: Mechanism, model: Model, start: State, findings: Findings) -> State | None:
+    """Coordinates in which all loops are closed; None where there are none, which ``findings`` tells."""
+    if _is_closed(mechanism, start):
+        return start
+    nearest = start
+    for free in _choices(mechanism, model, mechanism.names):
+        found = []
+        for k, origin in enumerate(_origins(mechanism, start, free)):
+            state = _approached(mechanism, origin, free)
+            nearest = min(nearest, state, key=lambda state: float(np.linalg.norm(_errors(mechanism, state)[0])))
+            if _is_closed(mechanism, state):
+                found.append(_settled(mechanism, start, state))
+                if k == 0:
+                    break
+        if found:
+            return min(found, key=lambda state: float(np.linalg.norm(_moves(mechanism, start, state))))
+    _tell_open(mechanism, nearest, findings)
+    return None
+
+
+def _choices(mechanism: Mechanism, model: Model, names: list[str]) -> Iterator[np.ndarray]:
+    """Columns that may move: at first none that the file gives and no modes, in the end all but prescribed ones."""
+    movable = ~np.array(mechanism.prescribed, dtype=bool)
+    modal = np.array([name.endswith((".flex.displacement", ".flex.rate")) for name in names], dtype=bool)
+    given = np.array([name in model.initial for name in names], dtype=bool)
+    tried: list[bytes] = []
+    for free in (movable & ~modal & ~given, movable & ~modal, movable):
+        if free.any() and free.tobytes() not in tried:
+            tried.append(free.tobytes())
+            yield free
+
+
+def _origins(mechanism: Mechanism, start: State, free: np.ndarray) -> Iterator[State]:
+    """The start, then others about it."""
+    yield start
+    random = np.random.default_rng(0)
+    scale = _column_scale(mechanism)
+    modal = np.array([name.endswith(".flex.displacement") for name in mechanism.names])
+    for spread in SPREADS:
+        yield mechanism.moved(start, spread * scale * random.normal(size=len(free)) * (free & ~modal))
+
+
+def _approached(mechanism: Mechanism, state: State, free: np.ndarray) -> State:
+    """``state`` moved in the columns ``free`` towards closure, as near as steps of descent get."""
+    scale, damping = _column_scale(mechanism), 1e-2
+    error, descent = _errors(mechanism, state)
+    for _ in range(STEPS):
+        if _is_closed(mechanism, state) or damping > 1e8:
+            break
+        u, s, v = np.linalg.svd((descent * scale)[:, free], full_matrices=False)
+        size = float(np.linalg.norm(error))
+        gain = np.where(s > 1e-12 * s[0], s / (s**2 + damping * size), 0.0) if s[0] > 0 else s
+        step = np.zeros(len(scale))
+        step[free] = -(v.T @ (gain * (u.T @ error)))
+        step *= scale * min(1.0, LONGEST / max(float(np.abs(step).max()), 1e-300))
+        tried = mechanism.moved(state, step)
+        new_error, new_descent = _errors(mechanism, tried)
+        if float(np.linalg.norm(new_error)) < size:
+            state, error, descent, damping = tried, new_error, new_descent, max(damping / 5, 1e-10)
+        else:
+            damping *= 10
+    return state
+
+
+def _errors(mechanism: Mechanism, state: State) -> tuple[np.ndarray, np.ndarray]:
+    closures, rows = mechanism.closures(state), _row_scale(mechanism)
+    error = np.concatenate([c.error for c in closures]) * rows
+    return error, np.vstack([c.descent for c in closures]) * rows[:, None]
+
+
+def _is_closed(mechanism: Mechanism, state: State) -> bool:
+    closures = mechanism.closures(state)
+    residual = np.concatenate([c.residual for c in closures]) * _row_scale(mechanism)
+    far = [float(np.abs(state[mechanism.names[mechanism.columns[i].start]]).max()) for i in mechanism.tied
+           if i >= 0 and mechanism.bodies[i].joint.floating]  # fmt: skip
+    rounding = 1e-14 * max([0.0, *far]) / mechanism.size
+    return bool(np.abs(residual).max() <= CLOSED + rounding) and not any(c.mirrored for c in closures)
+
+
+def _settled(mechanism: Mechanism, start: State, state: State) -> State:
+    """``state`` with the bits of ``start`` in what has not moved."""
+    kept = {
+        name: start[name] if np.allclose(value, start[name], rtol=STILL, atol=STILL) else value
+        for name, value in state.items()
+    }
+    return kept if _is_closed(mechanism, kept) else state
+
+
+def _tangent(mechanism: Mechanism, model: Model, state: State, findings: Findings) -> np.ndarray | None:
+    """Speeds by column that keep the loops closed; None where prescribed ones part them."""
+    speeds, rows, columns = mechanism.speeds(model), _row_scale(mechanism), _column_scale(mechanism)
+    rates = np.vstack([c.rate for c in mechanism.closures(state)]) * rows[:, None]
+    size = max(1.0, float(np.abs(speeds / columns).max(initial=0.0)))
+    left = rates @ speeds
+    if np.abs(left).max() <= CLOSED * size:
+        return speeds
+    for free in _choices(mechanism, model, mechanism.rates):
+        change = np.zeros(len(speeds))
+        change[free] = -np.linalg.pinv((rates * columns)[:, free], rcond=RANK) @ (rates @ speeds)
+        change[np.abs(change) <= STILL * np.abs(change).max(initial=0.0)] = 0.0
+        left = rates @ (speeds + change * columns)
+        if np.abs(left).max() <= CLOSED * size:
+            return speeds + change * columns
+    loop, text = _worst(mechanism, left / rows, rows, "/s")
+    message = f"its places part at {text} at the start, however the degrees of freedom that are not prescribed move"
+    remedy = "give the prescribed ones start speeds that agree in [initial], or free one of them"
+    findings.refuse(path_of(("loop", loop.name)), message, remedy)
+    return None
+
+
+def _tell_open(mechanism: Mechanism, state: State, findings: Findings) -> None:
+    """Refuse what cannot be closed; ``state`` is as near as it comes."""
+    closures = mechanism.closures(state)
+    rows, scale = _row_scale(mechanism), _column_scale(mechanism)
+    residual = np.concatenate([c.residual for c in closures])
+    mirrored = [loop for loop, c in zip(mechanism.loops, closures, strict=True) if c.mirrored]
+    if mirrored and np.abs(residual * rows).max() < 1e-4:
+        message = "closes only with axes opposed that should be aligned: the mirrored position"
+        remedy = "turn frame_b by 180 deg, or check at, frame and axis of both sides"
+        findings.refuse(path_of(("loop", mirrored[0].name)), message, remedy)
+        return
+    error = np.concatenate([c.error for c in closures])
+    loop, text = _worst(mechanism, error, rows)
+    path = path_of(("loop", loop.name))
+    free = ~np.array(mechanism.prescribed, dtype=bool)
+    around = [_errors(mechanism, other)[1] * scale for other in _origins(mechanism, state, free)]
+    if any(_lessens(descent, free, error * rows) for descent in around):
+        message = f"cannot be closed: {text} of error is left in the nearest position that its joints reach"
+        remedy = "check lengths, at and frame of what lies between its places"
+    else:
+        message = f"its rows contradict each other or the joints: {text} of error is left that no motion changes"
+        remedy = (
+            "check at, frame and axis of both sides (hinges of a planar mechanism are parallel), or hold fewer rows"
+        )
+    findings.refuse(path, message, remedy)
+
+
+def _lessens(descent: np.ndarray, free: np.ndarray, error: np.ndarray) -> bool:
+    """Whether some motion of the columns ``free`` changes ``error``."""
+    u, s, _ = np.linalg.svd(descent[:, free], full_matrices=False)
+    spanned = u[:, s > 1e-6 * s[0]] if s.size and s[0] > 0 else u[:, :0]
+    return bool(np.linalg.norm(spanned.T @ error) > 1e-3 * np.linalg.norm(error))
+
+
+def _worst(mechanism: Mechanism, error: np.ndarray, rows: np.ndarray, per: str = "") -> tuple[Loop, str]:
+    """The loop with the largest error, and the length of that turning or displacement with its unit."""
+    worst, at = (0.0, mechanism.loops[0], ""), 0
+    for loop in mechanism.loops:
+        turning = np.array([row <= 3 for row in loop.rows or (4,)])
+        own, scale = error[at : at + loop.size], rows[at : at + loop.size]
+        at += loop.size
+        for what, of in (("deg", turning), ("m", ~turning)):
+            length = float(np.linalg.norm(own[of]))
+            shown = math.degrees(length) if what == "deg" else length
+            weighed = float(np.linalg.norm((own * scale)[of]))
+            worst = max(worst, (weighed, loop, f"{shown:.4g} {what}{per}"), key=lambda found: found[0])
+    return worst[1], worst[2]
+
+
+def _warn(model: Model, result: Model, findings: Findings) -> None:
+    """Warn of values that the file gives and closing the loops has moved."""
+    for name, given in model.initial.items():
+        values = np.array(result.initial[name]) - np.array(given)
+        moved = float(np.abs(values).max(initial=0.0))
+        if moved > TOLD:
+            to = ", ".join(f"{value:.9g}" for value in result.initial[name])
+            message = f"does not agree with the loops and starts at [{to}], up to {moved:.3g} from what is given"
+            findings.warn(f"initial.{name}", message, "leave it out, or give less of the start, for the loops to find")
+
+
+def _told(mechanism: Mechanism, start: State, state: State) -> Assembly:
+    free = ~np.array(mechanism.prescribed, dtype=bool)
+    rates = [c.rate for c in mechanism.closures(state)]
+    rows = sum(map(len, rates))
+    scales = _row_scale(mechanism)[:, None] * _column_scale(mechanism)
+    rank = _rank((np.vstack(rates) * scales)[:, free]) if rates else 0
+    largest: dict[str, tuple[float, str]] = {"angle": (0.0, ""), "distance": (0.0, ""), "modal": (0.0, "")}
+    for name, move, angular in zip(mechanism.names, _moves(mechanism, start, state), mechanism.angular, strict=True):
+        sort = "modal" if name.endswith(".flex.displacement") else "angle" if angular else "distance"
+        if abs(move) > largest[sort][0]:
+            largest[sort] = (float(abs(move)), name)
+    return Assembly(
+        *largest["angle"], *largest["distance"], largest["modal"][0],
+        rows=rows, rank=rank, degrees_of_freedom=int(free.sum()) - rank,
+    )  # fmt: skip
+
+
+def _moves(mechanism: Mechanism, start: State, state: State) -> np.ndarray:
+    """How far each column has moved: of a quaternion the whole angle, in its first column."""
+    moves: list[float] = []
+    for name in dict.fromkeys(mechanism.names):
+        if name.endswith(".attitude"):
+            p, q = start[name] / np.linalg.norm(start[name]), state[name] / np.linalg.norm(state[name])
+            chord = min(float(np.linalg.norm(p - q)), float(np.linalg.norm(p + q)))
+            moves += [4 * math.asin(min(1.0, chord / 2)), 0.0, 0.0]
+        else:
+            moves += (state[name] - start[name]).tolist()
+    return np.array(moves)
+
+
+def _rank(matrix: np.ndarray) -> int:
+    if not matrix.size:
+        return 0
+    values = np.linalg.svd(matrix, compute_uv=False)
+    return int(np.sum(values > RANK * values[0])) if values[0] > 0 else 0
+
+
+def _row_scale(mechanism: Mechanism) -> np.ndarray:
+    turning = [row <= 3 for loop in mechanism.loops for row in loop.rows or (4,)]
+    return np.where(turning, 1.0, 1.0 / mechanism.size)
+
+
+def _column_scale(mechanism: Mechanism) -> np.ndarray:
+    modal = [name.endswith(".flex.displacement") for name in mechanism.names]
+    return np.where(np.array(mechanism.angular, dtype=bool) | np.array(modal, dtype=bool), 1.0, mechanism.size)

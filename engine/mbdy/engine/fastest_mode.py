@@ -1,0 +1,49 @@
+"""How fast the modes of flexible bodies swing in the whole system, for the step that follows them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+
+from mbdy.engine.inertia_check import mass_matrix
+from mbdy.engine.mechanism import Mechanism
+from mbdy.engine.model import Model
+
+
+class FastestMode(NamedTuple):
+    """The ``body`` and the number ``mode``, from 1, that swings most at the angular ``frequency`` [rad/s]."""
+
+    body: str
+    mode: int
+    frequency: float
+
+
+def fastest_mode(model: Model) -> FastestMode | None:
+    """The fastest free vibration of ``model`` at its start in which modes take part; None without flexible bodies.
+
+    Springs of joints and loops are left out, and so is damping; modes are taken about zero. It is the largest
+    eigenvalue of modal stiffness against the mass matrix of all joints and modes.
+    """
+    if not any(body.flex for body in model.bodies):
+        return None
+    mechanism = Mechanism(model)
+    places = mechanism.frames(mechanism.start(model), mechanism.tree.outward)
+    n = len(mechanism.names)
+    mass, stiffness = np.zeros((n, n)), np.zeros((n, n))
+    for i, body in enumerate(model.bodies):
+        own = np.eye(n)[mechanism.modes[i]]
+        place = places[i]
+        motion = np.vstack([place.axes.T @ place.turning, place.axes.T @ place.moving, own])
+        mass += motion.T @ mass_matrix(body) @ motion
+        if body.flex:
+            stiffness += own.T @ np.array(body.flex.stiffness) @ own
+    free = ~np.array(mechanism.prescribed, dtype=bool)
+    values, vectors = eigh(stiffness[np.ix_(free, free)], mass[np.ix_(free, free)])
+    whole = np.zeros(n)
+    whole[free] = vectors[:, -1]
+    energy = [whole[modes] @ stiffness[modes, modes] @ whole[modes] for modes in mechanism.modes]
+    i = int(np.argmax(energy))
+    share = np.abs(whole[mechanism.modes[i]] * (stiffness @ whole)[mechanism.modes[i]])
+    return FastestMode(model.bodies[i].name, int(np.argmax(share)) + 1, float(np.sqrt(max(values[-1], 0.0))))

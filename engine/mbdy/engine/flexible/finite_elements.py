@@ -1,0 +1,237 @@
+"""A finite-element model as its mass and stiffness matrices and a table of nodes, and files to read it from."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.io import mmread
+from scipy.linalg import eigh, solve
+from scipy.sparse.linalg import eigsh, splu
+
+DENSE = 1500
+"""Up to so many unknowns dense solvers are used, which take mass matrices with zeros and find all modes."""
+SKEW = 1e-8
+STRAIN = 1e-6
+"""How much a rigid motion may strain the model or differ in mass by direction, beside the matrices' size."""
+
+Freedom = tuple[int, int]
+"""A node's number and one of its degrees of freedom, 1 to 3 moving along x, y, z, 4 to 6 turning about them."""
+
+
+class FiniteElements:
+    """Matrices and nodes of a free (not held) model, in the axes of the body frame.
+
+    ``mass`` and ``stiffness`` (n, n), arrays or scipy sparse matrices, symmetric, SI. ``places`` node number to its
+    position [m]; ``freedoms`` node and degree of freedom (1 to 6) of each row. Nodes may lack any of them.
+    Raises ValueError naming the matrix or row: sizes, entries that are not finite, asymmetry, unknown nodes.
+    """
+
+    def __init__(
+        self, mass: Any, stiffness: Any, places: Mapping[int, Sequence[float]], freedoms: Sequence[Freedom]
+    ) -> None:
+        self.size = len(freedoms)
+        self.mass = _checked("mass", mass, self.size)
+        self.stiffness = _checked("stiffness", stiffness, self.size)
+        self.order = [(int(node), int(freedom)) for node, freedom in freedoms]
+        self._places = {int(node): np.array(at, dtype=float) for node, at in places.items()}
+        self._rows: dict[int, dict[int, int]] = {}
+        for row, (node, freedom) in enumerate(self.order):
+            if node not in self._places:
+                raise ValueError(f"freedoms: row {row + 1} is of node {node}, which has no place")
+            if freedom not in range(1, 7):
+                raise ValueError(f"freedoms: row {row + 1} must be of 1 to 6, got {freedom}")
+            if freedom in self._rows.setdefault(node, {}):
+                raise ValueError(f"freedoms: node {node}, {freedom} is there twice")
+            self._rows[node][freedom] = row
+
+    def place(self, node: int) -> np.ndarray:
+        """[m] of a node; ValueError where there is none."""
+        if node not in self._places:
+            some = ", ".join(str(n) for n in list(self._places)[:16])
+            raise ValueError(f"no node {node}; nodes are {some}")
+        return self._places[node]
+
+    def freedoms(self, node: int) -> dict[int, int]:
+        """Row of each degree of freedom that a node has."""
+        self.place(node)
+        return self._rows.get(node, {})
+
+    def rows(self, nodes: Sequence[int]) -> list[int]:
+        """Rows of all degrees of freedom of ``nodes``; ValueError for a node without any."""
+        for node in nodes:
+            if not self.freedoms(node):
+                raise ValueError(f"node {node}: has no degree of freedom in the matrices")
+        return [row for node in nodes for row in self._rows[node].values()]
+
+    def affine(self, a: int, b: int, start: np.ndarray) -> np.ndarray:
+        """Displacements (n) of the field ``r_a e_b``, r from ``start``: nodes turn by half its curl."""
+        turning = np.cross(np.eye(3)[a], np.eye(3)[b]) / 2
+        field = np.zeros(self.size)
+        for row, (node, freedom) in enumerate(self.order):
+            if freedom > 3:
+                field[row] = turning[freedom - 4]
+            elif freedom == b + 1:
+                field[row] = self._places[node][a] - start[a]
+        return field
+
+    def rigid(self, start: np.ndarray) -> np.ndarray:
+        """Rigid motions (n, 6): turning about x, y, z through ``start``, then moving along them."""
+        motions = np.zeros((self.size, 6))
+        for row, (node, freedom) in enumerate(self.order):
+            if freedom > 3:
+                motions[row, freedom - 4] = 1.0
+            else:
+                arm = self._places[node] - start
+                motions[row, :3] = np.cross(np.eye(3), arm)[:, freedom - 1]
+                motions[row, freedom + 2] = 1.0
+        return motions
+
+    def check_rigid(self, rigid: np.ndarray) -> np.ndarray:
+        """The rigid body's 6x6 mass matrix, moment rows first; ValueError where rigid motion strains or loses mass."""
+        names = (
+            "turning about x",
+            "turning about y",
+            "turning about z",
+            "moving along x",
+            "moving along y",
+            "moving along z",
+        )
+        diagonal = np.sqrt(np.abs(self.stiffness.diagonal()))
+        forces = self.stiffness @ rigid
+        for k, name in enumerate(names):
+            size = float(np.linalg.norm(diagonal)) * float(np.linalg.norm(diagonal * rigid[:, k]))
+            if float(np.linalg.norm(forces[:, k])) > STRAIN * size:
+                raise ValueError(
+                    f"stiffness: rigid motion ({name}) strains the model; give matrices of the free body, not held nor "
+                    "grounded, and node positions in the same units and axes"
+                )
+        spatial = rigid.T @ (self.mass @ rigid)
+        masses = np.diag(spatial)[3:]
+        moments = np.array(
+            [[spatial[2, 4], -spatial[1, 5]], [spatial[0, 5], -spatial[2, 3]], [spatial[1, 3], -spatial[0, 4]]]
+        )
+        reach = float(np.sqrt(np.trace(spatial[:3, :3]) / max(masses.max(), 1e-300)))
+        skewed = abs(spatial[3:, 3:] - np.diag(masses)).max()
+        if masses.min() <= 0 or np.ptp(masses) + skewed > STRAIN * masses.max():
+            raise ValueError(
+                f"mass: is {masses[0]:g}, {masses[1]:g}, {masses[2]:g} kg along x, y, z; a free body has one mass: "
+                "give the matrix of all degrees of freedom, those that supports take away too"
+            )
+        if np.ptp(moments, axis=1).max() > STRAIN * masses.max() * max(reach, 1e-300):
+            raise ValueError(
+                "mass: its first moments contradict each other; node positions must be those of the matrices"
+            )
+        return spatial
+
+    def solve(self, rows: Sequence[int], loads: Any) -> np.ndarray:
+        """Static displacements of ``rows`` with all others held; ValueError where that does not hold the body."""
+        right = _dense(loads)
+        inner = self.stiffness[rows][:, rows]
+        try:
+            if self.size <= DENSE:
+                matrix = _dense(inner)
+                scale = 1 / np.sqrt(np.diag(matrix))
+                return scale[:, None] * solve(scale[:, None] * matrix * scale, scale[:, None] * right, assume_a="pos")
+            return splu(inner.tocsc()).solve(right)
+        except (np.linalg.LinAlgError, RuntimeError, ValueError):
+            raise ValueError(
+                "interface: does not hold the model; choose a node with six degrees of freedom, or more nodes"
+            ) from None
+
+    def slowest(self, rows: Sequence[int], count: int) -> np.ndarray:
+        """The ``count`` slowest normal modes of ``rows`` (rows, count) with all others held."""
+        mass, stiffness = self.mass[rows][:, rows], self.stiffness[rows][:, rows]
+        self.solve(rows, np.zeros((len(rows), 1)))
+        if self.size <= DENSE or count > len(rows) // 3:
+            matrix = _dense(stiffness)
+            scale = 1 / np.sqrt(np.diag(matrix))
+            values, vectors = eigh(
+                scale[:, None] * _dense(mass) * scale,
+                scale[:, None] * matrix * scale,
+                subset_by_index=[len(rows) - count, len(rows) - 1],
+            )
+            values, vectors = values[::-1], scale[:, None] * vectors[:, ::-1]
+        else:
+            found, vectors = eigsh(stiffness.tocsc(), k=count, M=mass.tocsc(), sigma=0.0, which="LM")
+            order = np.argsort(found)
+            values, vectors = 1 / found[order], vectors[:, order]
+        if values[-1] <= 1e-14 * values[0]:
+            massive = int((values > 1e-14 * values[0]).sum())
+            raise ValueError(f"modes: only {massive} normal modes have mass, {count} were asked for")
+        return vectors / np.sqrt(np.einsum("nk,nk->k", vectors, mass @ vectors))
+
+    def lumped(self, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Masses lumped at nodes (N) and how modes move them (N, 3, m); a node's mass is that of its own freedoms."""
+        nodes = [node for node, rows in self._rows.items() if {1, 2, 3} <= set(rows)]
+        loads = self.mass @ self.rigid(np.zeros(3))[:, 3:]
+        masses = np.zeros(len(nodes))
+        shapes = np.zeros((len(nodes), 3, basis.shape[1]))
+        for k, node in enumerate(nodes):
+            rows = [self._rows[node][freedom] for freedom in (1, 2, 3)]
+            masses[k] = np.mean([loads[row, axis] for axis, row in enumerate(rows)])
+            shapes[k] = basis[rows]
+        return masses, shapes
+
+
+def read_matrix(path: str | Path) -> Any:
+    """A matrix from a ``.npy`` or ``.npz`` (array or scipy sparse) or Matrix Market ``.mtx`` file."""
+    path = Path(path)
+    if path.suffix == ".npy":
+        return np.load(path, allow_pickle=False)
+    if path.suffix == ".mtx":
+        return mmread(path)
+    if path.suffix == ".npz":
+        with np.load(path, allow_pickle=False) as stored:
+            names = list(stored)
+            if len(names) == 1:
+                return stored[names[0]]
+        if "format" in names:
+            return sparse.load_npz(path)
+        raise ValueError(f"{path}: must hold one array or one scipy sparse matrix, has {', '.join(names)}")
+    raise ValueError(f"{path}: must be a .npy, .npz or .mtx file")
+
+
+def read_finite_elements(mass: str | Path, stiffness: str | Path, nodes: str | Path) -> FiniteElements:
+    """A model from files: two matrices and a table of nodes in CSV.
+
+    The table has the columns ``node``, ``x``, ``y``, ``z`` [m] and maybe ``freedoms``, the node's degrees of freedom in
+    the order of the matrices' rows (``123456`` where it is left out). Rows of the matrices follow the table.
+    """
+    places: dict[int, list[float]] = {}
+    freedoms: list[Freedom] = []
+    with Path(nodes).open(newline="", encoding="utf-8-sig") as file:
+        for number, row in enumerate(csv.DictReader(file, skipinitialspace=True), start=2):
+            try:
+                node = int(row["node"])
+                places[node] = [float(row[axis]) for axis in "xyz"]
+                freedoms += [(node, int(digit)) for digit in (row.get("freedoms") or "123456").strip()]
+            except (KeyError, TypeError, ValueError):
+                raise ValueError(
+                    f"{nodes}, line {number}: needs the columns node, x, y, z (and freedoms), as numbers"
+                ) from None
+    return FiniteElements(read_matrix(mass), read_matrix(stiffness), places, freedoms)
+
+
+def _checked(name: str, matrix: Any, size: int) -> sparse.csr_array:
+    """As a sparse array, symmetric to the last figure; ValueError where it is not a matrix of this size."""
+    given = sparse.csr_array(matrix)
+    if given.shape != (size, size):
+        raise ValueError(f"{name}: must be {size} x {size}, one row for each degree of freedom, got {given.shape}")
+    if not np.all(np.isfinite(given.data)):
+        raise ValueError(f"{name}: all entries must be finite numbers")
+    largest = abs(given).max() if given.nnz else 0.0
+    skew = abs(given - given.T)
+    if skew.nnz and skew.max() > SKEW * largest:
+        raise ValueError(f"{name}: must be symmetric, differs from its transpose by {skew.max():g} of {largest:g}")
+    if given.diagonal().min() < 0:
+        raise ValueError(f"{name}: must not be negative, row {int(given.diagonal().argmin()) + 1} is on its diagonal")
+    return sparse.csr_array((given + given.T) / 2)
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)

@@ -1,0 +1,165 @@
+"""Modal data from the flexible body files of NASA's 42."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mbdy.engine.flexible.modal_body import ModalBody, matrix3_of, node_of, rows_of, vector_of
+from mbdy.engine.model import Flex, Matrix3, Node, Vector3
+
+_SECTIONS = (
+    ("initial", r"Initial Modal States"),
+    ("locations", r"Analysis Node Locations"),
+    ("joints", r"Joint Node Mode Shapes"),
+    ("nodes", r"Analysis Node Mode Shapes"),
+    ("psi", r"\(PSI\)"),
+    ("theta", r"\(THETA\)"),
+    ("mass", r"Mass Matrix"),
+    ("stiffness", r"Stiffness Matrix"),
+    ("damping", r"Damping Matrix"),
+    ("moment", r"Linear Momentum Modal Integral"),
+    ("momentum", r"Angular Momentum Modal Integral"),
+    ("linear", r"Linear Modal Integral"),
+    ("angular", r"Angular Modal Integral"),
+)
+Rows = list[list[float]]
+
+
+def read_42(
+    path: str | Path,
+    *,
+    mass: float,
+    com: Vector3,
+    inertia: Matrix3,
+    nodes: Mapping[str, tuple[int, Sequence[float]]] | None = None,
+    joints: Mapping[str, tuple[int, Sequence[float]]] | None = None,
+) -> ModalBody:
+    """The modes of a ``Flex_*.txt`` file of 42 (E. T. Stoneking), with the rigid body from its spacecraft file.
+
+    ``mass`` [kg], ``com`` [m] from the origin and ``inertia`` [kg.m2] about it. The origin must be the point that the
+    file's integrals are taken about: 42's joint partials, hence its body's inboard joint.
+    ``nodes`` and ``joints``  names to a number in the file (from 0, as there) and its place [m] from the origin; files
+    with node locations need no ``nodes``: all are then taken, as ``node_`` and their number.
+
+    Of L, the integral of r_i phi_j, and N, of phi_i phi_j, come the change of the inertia and the gyroscopic terms,
+    as 42 takes them (FindFlexInertiaFrc). Its start values are left out. Units must be SI. Raises ValueError naming
+    the file and the section: what is missing, an index that is out of range, an N that contradicts itself.
+    Where the inboard joint's shapes are not zero, move the body frame with `mbdy.engine.flexible.moments.clamped`.
+    """
+    source = str(path)
+    m, sections = _sections(Path(path).read_text(encoding="utf-8", errors="replace"), source)
+    try:
+        masses, stiffness, damping = (_sparse(sections, name, (m, m)) for name in ("mass", "stiffness", "damping"))
+        linear = _sparse(sections, "linear", (3, 3, m)).transpose(2, 0, 1)
+        angular = _sparse(sections, "angular", (3, 3, m, m)).transpose(2, 3, 0, 1)
+        if not np.allclose(
+            angular, angular.transpose(1, 0, 3, 2), rtol=1e-6, atol=1e-9 * abs(angular).max(initial=0.0)
+        ):
+            raise ValueError("Angular Modal Integral, N: [i][j] of modes k, l and [j][i] of modes l, k must be equal")
+        coupling = np.vstack([_table(sections, name, m).T for name in ("momentum", "moment")])
+        flex = Flex(
+            mass=rows_of(masses),
+            stiffness=rows_of(stiffness),
+            damping=rows_of(damping),
+            coupling=rows_of(coupling),
+            inertia_first=tuple(matrix3_of(_inertia(tensor)) for tensor in linear) if linear.any() else (),
+            inertia_second=tuple(tuple(matrix3_of(_inertia(tensor)) for tensor in row) for row in angular)
+            if angular.any()
+            else (),
+            gyroscopic=tuple(tuple(vector_of(_axial(tensor)) for tensor in row) for row in angular)
+            if angular.any()
+            else (),
+        )
+        if nodes is None:
+            nodes = {f"node_{k}": (k, row[-3:]) for k, row in enumerate(sections.get("locations", []))}
+        named = {**_nodes(sections, "nodes", nodes, m), **_nodes(sections, "joints", joints or {}, m)}
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from None
+    return ModalBody(mass=mass, com=com, inertia=inertia, flex=flex, nodes=named)
+
+
+def _sections(text: str, source: str) -> tuple[int, dict[str, Rows]]:
+    """The number of modes, and the numbers of each section by row, without the count that leads most."""
+    lines = text.splitlines()
+    try:
+        m = int(lines[2].split("!")[0])
+    except (IndexError, ValueError):
+        raise ValueError(
+            f"{source}: not a flexible body file of 42; its third line must give the number of modes"
+        ) from None
+    if m < 1:
+        raise ValueError(f"{source}: has {m} modes, one or more are needed")
+    sections: dict[str, Rows] = {}
+    group, rows = "", None
+    for number, line in enumerate(lines[3:], start=4):
+        body = line.split("!")[0].strip()
+        if body.startswith("*"):
+            name = next((name for name, title in _SECTIONS if re.search(title, body)), None)
+            if name is None:
+                raise ValueError(f"{source}, line {number}: unknown section {body.strip('* ')!r}")
+            if name in ("joints", "nodes"):
+                group = name
+                continue
+            rows = sections.setdefault(f"{group} {name}" if name in ("psi", "theta") else name, [])
+        elif body and not body.startswith("[") and rows is not None:
+            try:
+                rows.append([float(word) for word in body.split()])
+            except ValueError:
+                raise ValueError(f"{source}, line {number}: must be numbers, got {body[:60]!r}") from None
+    for name, rows in sections.items():
+        if name in ("initial", "moment", "momentum"):
+            continue
+        if not rows or len(rows[0]) != 1 or len(rows) != 1 + int(rows[0][0]):
+            said = rows[0][0] if rows else "nothing"
+            raise ValueError(f"{source}: section {name} says {said} entries and has {max(len(rows) - 1, 0)}")
+        del rows[0]
+    return m, sections
+
+
+def _sparse(sections: Mapping[str, Rows], name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """An array of a section of indices and values."""
+    array = np.zeros(shape)
+    if name not in sections:
+        raise ValueError(f"section {name} is missing")
+    for row in sections[name]:
+        index = tuple(int(i) for i in row[:-1])
+        if len(index) != len(shape) or any(not 0 <= i < size for i, size in zip(index, shape, strict=True)):
+            raise ValueError(f"section {name}: index {list(index)} is out of range, sizes are {list(shape)}")
+        array[index] = row[-1]
+    return array
+
+
+def _table(sections: Mapping[str, Rows], name: str, m: int) -> np.ndarray:
+    rows = sections.get(name, [])
+    if len(rows) != m or any(len(row) != 3 for row in rows):
+        raise ValueError(f"section {name}: three numbers for each of {m} modes are needed")
+    return np.array(rows)
+
+
+def _nodes(
+    sections: Mapping[str, Rows], group: str, named: Mapping[str, tuple[int, Sequence[float]]], m: int
+) -> dict[str, Node]:
+    """Nodes by name from the shapes of a group, each a row of mode, node, axis and value."""
+    nodes = {}
+    for name, (number, at) in named.items():
+        shapes = np.zeros((2, 3, m))
+        for part, kind in enumerate(("psi", "theta")):
+            for mode, node, axis, value in sections.get(f"{group} {kind}", []):
+                if not (0 <= mode < m and 0 <= axis < 3):
+                    raise ValueError(f"section {group} {kind}: no mode {mode:g} or axis {axis:g}")
+                if node == number:
+                    shapes[part, int(axis), int(mode)] = value
+        nodes[name] = node_of(np.array(at, dtype=float), shapes[0], shapes[1])
+    return nodes
+
+
+def _inertia(products: np.ndarray) -> np.ndarray:
+    return 2 * np.trace(products) * np.eye(3) - products - products.T
+
+
+def _axial(products: np.ndarray) -> np.ndarray:
+    return np.array([products[1, 2] - products[2, 1], products[2, 0] - products[0, 2], products[0, 1] - products[1, 0]])

@@ -1,0 +1,163 @@
+"""Modal data from the mass and stiffness matrices of a finite-element model: Craig-Bampton and plain clamped modes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.linalg import eigh
+
+from mbdy.engine.flexible.finite_elements import FiniteElements
+from mbdy.engine.flexible.modal_body import ModalBody, node_of
+from mbdy.engine.flexible.moments import Moments
+from mbdy.engine.flexible.placing import dampings
+from mbdy.engine.model import Node
+
+DEPENDENT = 1e-10
+"""Of the largest eigenvalue of the basis' scaled mass: a direction with less is one that others say already."""
+
+
+def reduce(
+    model: FiniteElements,
+    *,
+    interface: int | Sequence[int],
+    modes: int,
+    boundary: Sequence[int] = (),
+    attachment: Sequence[int] = (),
+    damping_ratio: float | Sequence[float] = 0.005,
+    nodes: Mapping[str, int] | None = None,
+    origin: Sequence[float] | None = None,
+    orthonormal: bool = True,
+) -> ModalBody:
+    """A flexible body from mass and stiffness matrices, held at its inboard node.
+
+    ``interface``   node or nodes that the inboard joint holds: all their degrees of freedom are zero in the modes.
+                    The body frame has its origin there (at their mean, or at ``origin`` [m]) and the model's axes.
+    ``modes``       how many fixed-interface normal modes, slowest first.
+    ``boundary``    nodes whose every degree of freedom gets a constraint mode and is held in the normal modes
+                    (Craig and Bampton); none: plain modes held at the interface alone.
+    ``attachment``  nodes for which the static deflection under a unit load on each degree of freedom is added, so
+                    that loads there deflect the body as much as without a reduction (MacNeal; Rubin).
+    ``nodes``       names to nodes of the model; without it those of boundary and attachment, as ``node_`` and number.
+    ``orthonormal`` makes ``mass`` the identity and ``stiffness`` diagonal, ascending; the modes then are neither
+                    constraint nor normal modes but span the same motions. Without it ``damping_ratio`` still is that
+                    of these orthonormal modes.
+
+    Mass, com, inertia and coupling come from the whole mass matrix. The change of the inertia to first order comes
+    from it too, as products with affine displacements; gyroscopic and second-order terms from masses lumped at
+    the nodes (the row sums of their translations), an approximation that refines with the mesh; how rotary inertia at
+    nodes turns with the modes is left out of these. There is no foreshortening.
+
+    Raises ValueError naming the matrix, the node or the mode: matrices that are not symmetric or negative, rigid motion
+    that strains the model (K R != 0) or does not have one mass, an interface that does not hold it, and modes that
+    depend on each other. Sources: R. R. Craig, M. C. C. Bampton, AIAA J. 6 (1968) 1313-1319; R. H. MacNeal,
+    Computers and Structures 1 (1971) 581-601; S. Rubin, AIAA J. 13 (1975) 995-1006.
+    """
+    held_nodes = [interface] if isinstance(interface, int) else list(interface)
+    places = np.array([model.place(node) for node in held_nodes])
+    start = places.mean(axis=0) if origin is None else np.array(origin, dtype=float)
+    rigid = model.rigid(start)
+    spatial = model.check_rigid(rigid)
+    basis, names = _basis(model, held_nodes, list(boundary), list(attachment), modes)
+    mass = basis.T @ (model.mass @ basis)
+    stiffness = basis.T @ (model.stiffness @ basis)
+    values, vectors = _modes(mass, stiffness, names)
+    omega = np.sqrt(np.maximum(values, 0.0))
+    damping = dampings(omega, damping_ratio)
+    if orthonormal:
+        largest = abs(basis @ vectors).argmax(axis=0)
+        vectors = vectors * np.sign((basis @ vectors)[largest, range(len(omega))])
+        basis, mass, stiffness = basis @ vectors, np.eye(len(omega)), np.diag(values)
+    else:
+        inverse = mass @ vectors
+        damping = inverse @ damping @ inverse.T
+    coupling = rigid.T @ (model.mass @ basis)
+    wanted = {f"node_{n}": n for n in dict.fromkeys([*boundary, *attachment])} if nodes is None else nodes
+    named = {name: _node(model, node, basis, start) for name, node in wanted.items()}
+    moments = _moments(model, basis, spatial, coupling, start)
+    return moments.body((stiffness + stiffness.T) / 2, damping, named, mass=(mass + mass.T) / 2, coupling=coupling)
+
+
+def _basis(
+    model: FiniteElements, held: list[int], boundary: list[int], attachment: list[int], modes: int
+) -> tuple[np.ndarray, list[str]]:
+    """Displacements of all degrees of freedom (n, m), constraint, normal and attachment modes, and their names."""
+    clamped, kept = set(model.rows(held)), model.rows(boundary)
+    if both := set(held) & set(boundary):
+        raise ValueError(f"boundary: node {min(both)} is the interface, which is held already")
+    inner = [row for row in range(model.size) if row not in clamped and row not in set(kept)]
+    most = len(inner)
+    if isinstance(modes, bool) or not 0 <= modes <= most or modes + len(kept) == 0:
+        raise ValueError(f"modes: a whole number up to {most} is needed, got {modes}")
+    columns = []
+    if kept:
+        static = np.zeros((model.size, len(kept)))
+        static[kept, range(len(kept))] = 1.0
+        static[inner] = -model.solve(inner, model.stiffness[inner][:, kept])
+        columns.append(static)
+    if modes:
+        normal = np.zeros((model.size, modes))
+        normal[inner] = model.slowest(inner, modes)
+        columns.append(normal)
+    if attachment:
+        free = [row for row in range(model.size) if row not in clamped]
+        loaded = model.rows(attachment)
+        if fixed := set(attachment) & set(held):
+            raise ValueError(f"attachment: node {min(fixed)} is the interface, where loads deflect nothing")
+        loads = np.zeros((model.size, len(loaded)))
+        loads[loaded, range(len(loaded))] = 1.0
+        bent = np.zeros_like(loads)
+        bent[free] = model.solve(free, loads[free])
+        columns.append(bent)
+    names = [f"constraint mode of node {node}, {freedom}" for node, freedom in (model.order[row] for row in kept)]
+    names += [f"normal mode {k + 1}" for k in range(modes)]
+    names += [f"attachment mode of node {node}, {freedom}" for node in attachment for freedom in model.freedoms(node)]
+    return np.hstack(columns), names
+
+
+def _modes(mass: np.ndarray, stiffness: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues and mass-normalized vectors of the reduced matrices; ValueError where columns depend."""
+    scale = np.sqrt(np.diag(mass))
+    if np.any(scale <= 0):
+        raise ValueError(f"{names[int(scale.argmin())]}: moves no mass; leave out its node, or give it rotary inertia")
+    lengths, directions = np.linalg.eigh(mass / np.outer(scale, scale))
+    if lengths[0] < DEPENDENT * lengths[-1]:
+        most = names[int(abs(directions[:, 0]).argmax())]
+        raise ValueError(f"{most}: depends on the others; ask for fewer modes, or for no attachment of a boundary node")
+    values, vectors = eigh((stiffness + stiffness.T) / 2, (mass + mass.T) / 2)
+    return values, vectors
+
+
+def _node(model: FiniteElements, node: int, basis: np.ndarray, start: np.ndarray) -> Node:
+    shape = np.zeros((6, basis.shape[1]))
+    rows = model.freedoms(node)
+    if missing := {1, 2, 3} - set(rows):
+        raise ValueError(f"node {node}: has no translation {min(missing)}; name another")
+    for freedom, row in rows.items():
+        shape[(freedom + 2) % 6] = basis[row]
+    return node_of(model.place(node) - start, shape[3:], shape[:3])
+
+
+def _moments(
+    model: FiniteElements, basis: np.ndarray, spatial: np.ndarray, coupling: np.ndarray, start: np.ndarray
+) -> Moments:
+    """Moments of the whole mass matrix, second-order ones of lumped masses."""
+    m = basis.shape[1]
+    heavy = model.mass @ basis
+    first = np.zeros((m, 3, 3))
+    for a in range(3):
+        for b in range(3):
+            first[:, a, b] = model.affine(a, b, start) @ heavy
+    masses, shapes = model.lumped(basis)
+    lumped = Moments.of_points(np.zeros((len(masses), 3)), masses, shapes)
+    about = spatial[:3, :3]
+    return Moments(
+        mass=float(np.trace(spatial[3:, 3:]) / 3),
+        first=np.array([spatial[2, 4], spatial[0, 5], spatial[1, 3]]),
+        second=np.trace(about) / 2 * np.eye(3) - about,
+        shape=coupling[3:].T,
+        shape_first=first,
+        shape_second=lumped.shape_second,
+        bend=lumped.bend,
+        bend_first=lumped.bend_first,
+    )

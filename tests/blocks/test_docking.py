@@ -1,0 +1,115 @@
+"""Loops that close and open while running: docking, latching, letting go."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mbdy.blocks import Plant, VariableError
+from mbdy.engine import Body, Joint, Loop, Model, Node, Side, assemble
+from mbdy.engine.flexible.beam import beam
+from systems import diagonal, floating
+
+
+def two(kind: str = "weld", *, gap: float = 0.0, flexible: bool = False) -> Model:
+    """Two free bodies whose ports meet at the start but for a ``gap`` [m]; they drift and turn against each other."""
+    rows = {"weld": (1, 2, 3, 4, 5, 6), "ball": (4, 5, 6)}[kind]
+    made = beam(length=1.0, mass_per_length=4.0, bending_stiffness=30.0, modes=1, polar_inertia=0.01)
+    first = Body(name="chaser", mass=50.0, inertia=diagonal(9.0, 7.0, 11.0), joint=floating(),
+                 nodes={"port": Node(at=(1.0, 0.0, 0.0))})  # fmt: skip
+    second = Body(name="target", mass=20.0, com=(0.3, 0.0, 0.1), inertia=diagonal(3.0, 4.0, 2.0), joint=floating(),
+                  nodes={"port": Node(at=(-0.5, 0.0, 0.0))})  # fmt: skip
+    bodies = [first, second]
+    if flexible:
+        bodies.append(Body(name="boom", joint=Joint(to="target", kind="fixed", at=(0.5, 0.0, 0.0)), mass=made.mass,
+                           com=made.com, inertia=made.inertia, flex=made.flex, nodes=made.nodes))  # fmt: skip
+    start = {
+        "chaser.velocity": (0.2, 0.0, 0.01), "chaser.omega": (0.02, 0.0, 0.05),
+        "target.position": (1.5 + gap, gap, 0.0), "target.omega": (0.0, -0.03, 0.01),
+    }  # fmt: skip
+    dock = Loop(name="dock", a=Side(body="chaser", node="port"), b=Side(body="target", node="port"), rows=rows,
+                kind=kind, closed=False, switchable=True)  # fmt: skip
+    return Model(name="docking", bodies=tuple(bodies), initial=start, loops=(dock,))
+
+
+def totals(plant: Plant) -> np.ndarray:
+    y = plant.outputs()
+    return np.concatenate([y["system.momentum"], y["system.angular_momentum"]])
+
+
+@pytest.mark.parametrize("flexible", [False, True])
+@pytest.mark.parametrize("kind", ["weld", "ball"])
+def test_docking_keeps_momentum(kind: str, flexible: bool) -> None:
+    plant = Plant(two(kind, flexible=flexible), step=0.001)
+    before, energy = totals(plant), float(plant["system.energy"])
+    masses = np.array(plant["chaser.velocity"])
+    plant["loop.dock.closed"] = True
+    y = plant.step(0.001)
+    assert np.abs(y["loop.dock.impulse"]).max() > 0.1
+    np.testing.assert_allclose(y["loop.dock.residual_rate"], 0.0, atol=1e-12)
+    np.testing.assert_allclose(totals(plant), before, atol=1e-10 * np.abs(before).max())
+    assert float(y["system.energy"]) < 0.99 * energy
+    assert np.abs(np.array(y["chaser.velocity"]) - masses).max() > 0.01
+    for _ in range(20):
+        plant.step(0.5)
+    np.testing.assert_allclose(plant["loop.dock.residual"], 0.0, atol=1e-10)
+    np.testing.assert_allclose(totals(plant), before, atol=1e-8 * np.abs(before).max())
+    assert np.abs(plant.outputs()["loop.dock.impulse"]).max() < 1e-9
+
+
+def test_the_impulse_is_what_the_bodies_take() -> None:
+    plant = Plant(two("ball"), step=0.001)
+    before = np.array(plant["target.velocity"]) + np.cross(plant["target.omega"], (0.3, 0.0, 0.1))
+    plant["loop.dock.closed"] = True
+    y = plant.step(1e-9)
+    after = np.array(y["target.velocity"]) + np.cross(y["target.omega"], (0.3, 0.0, 0.1))
+    np.testing.assert_allclose(20.0 * (after - before), y["loop.dock.impulse"], atol=1e-6)
+
+
+def test_a_gap_is_pulled_in_with_the_time_constant() -> None:
+    plant, T = Plant(two(gap=0.01), step=0.001), 0.1
+    before = totals(plant)
+    plant["loop.dock.closed"] = True
+    for k in range(1, 6):
+        y = plant.step(0.05)
+        np.testing.assert_allclose(np.array(y["loop.dock.residual"])[3], 0.01 * np.exp(-0.05 * k / T), rtol=1e-6)
+    np.testing.assert_allclose(totals(plant), before, atol=1e-9 * np.abs(before).max())
+
+
+def test_letting_go_needs_nothing() -> None:
+    """Two bodies that were joined part without a jump, and go on as two that never were."""
+    plant = Plant(two(), step=0.001)
+    plant["loop.dock.closed"] = True
+    plant.step(2.0)
+    plant["loop.dock.closed"] = False
+    speeds = np.array(plant["target.velocity"])
+    y = plant.step(0.001)
+    assert np.abs(np.array(y["target.velocity"]) - speeds).max() < 1e-4
+    np.testing.assert_array_equal(y["loop.dock.force"], 0.0)
+    np.testing.assert_array_equal(y["loop.dock.impulse"], 0.0)
+    alone = Plant(two(), step=0.001)
+    for name in ("chaser", "target"):
+        for part in ("position", "velocity", "attitude", "omega"):
+            alone[f"{name}.{part}"] = plant[f"{name}.{part}"]
+    np.testing.assert_allclose(plant.step(1.0)["target.position"], alone.step(1.0)["target.position"], atol=1e-12)
+
+
+def test_virtual_and_compiled_cores_close_loops_alike() -> None:
+    plants = [Plant(two("weld", gap=0.003, flexible=True), step=0.001, virtual=virtual) for virtual in (False, True)]
+    for plant in plants:
+        plant["loop.dock.closed"] = True
+        plant.step(0.05)
+    np.testing.assert_allclose(plants[0].state, plants[1].state, rtol=0, atol=1e-13)
+
+
+def test_a_loop_that_cannot_close_from_the_start_is_named() -> None:
+    hinge = Joint(to="inertial", kind="revolute", rotations=((0.0, 0.0, 1.0),))
+    arm = Body(name="arm", mass=1.0, com=(0.5, 0.0, 0.0), inertia=diagonal(0.1, 0.1, 0.1), joint=hinge,
+               nodes={"tip": Node(at=(1.0, 0.0, 0.0))})  # fmt: skip
+    hook = Loop(name="hook", a=Side(body="arm", node="tip"), b=Side(body="inertial", at=(0.0, 3.0, 0.0)), distance=2.1,
+                kind="distance")  # fmt: skip
+    made = Model(name="arm", bodies=(arm,), loops=(hook,), initial={"arm.joint.angle": (1.4,)})
+    plant = Plant(assemble(made), step=0.001)
+    plant["loop.hook.distance"] = 0.5
+    with pytest.raises(VariableError, match=r"loop\.hook"):
+        plant.step(0.01)
