@@ -386,6 +386,12 @@ FLEX: list[BadModel] = [
     ("torsion-unit", bus("[body.boom]", on_bus(), "[body.boom.flex.torsion]", "length = 1", "mass_per_length = 1",
      "polar_inertia = 1", "modes = 1", 'torsional_stiffness = "3 N"'), "body.boom.flex.torsion.torsional_stiffness",
      "a number in N.m2"),
+    ("free-ends-on-a-joint", beam('ends = "free"'), "body.boom.flex.beam.ends", "give clamp = true"),
+    ("free-plate-on-a-joint", bus("[body.boom]", on_bus(), "[body.boom.flex.plate]", "length = 2", "width = 1",
+     "mass_per_area = 1", "rigidity = 10", "modes = 1", 'ends = "free"'), "body.boom.flex.plate.ends", "floating root"),
+    ("free-rod-on-a-joint", bus("[body.boom]", on_bus(), "[body.boom.flex.torsion]", "length = 2",
+     "mass_per_length = 1", "polar_inertia = 1", "torsional_stiffness = 3", "modes = 1", 'ends = "free"'),
+     "body.boom.flex.torsion.ends", "leave it out"),
     ("beam-wheel-tip", beam(more="[body.boom.wheel.tip]\naxis = [1, 0, 0]\ninertia = 1e-9"),
      "body.boom.node.tip", "taken by a wheel"),
 ]  # fmt: skip

@@ -164,13 +164,19 @@ class Limb:
 
 
 def boom(name: str, joint: Joint, length: float, mass: float, *, flexible: bool) -> Body:
-    """A boom of ``length`` [m] along x; a flexible one bends in two modes each in y and z and has a node ``tip``."""
+    """A boom of ``length`` [m] along x; a flexible one bends in two modes each in y and z and has a node ``tip``.
+
+    The rotary inertia of its sections, which bending modes leave out, turns with its frame.
+    """
     line = mass / length
     made = beam(
         length=length, mass_per_length=line, bending_stiffness=BENDING_STIFFNESS, modes=(2, 2, 0),
         damping_ratio=DAMPING_RATIO, polar_inertia=line * BOOM_RADIUS**2,
     )  # fmt: skip
-    body = Body(name=name, joint=joint, mass=made.mass, com=made.com, inertia=made.inertia)
+    (about, _, _), (_, across, _), _ = made.inertia
+    across += mass * BOOM_RADIUS**2 / 2
+    inertia = ((about, 0.0, 0.0), (0.0, across, 0.0), (0.0, 0.0, across))
+    body = Body(name=name, joint=joint, mass=made.mass, com=made.com, inertia=inertia)
     return replace(body, flex=made.flex, nodes=made.nodes) if flexible else body
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,6 +72,16 @@ def test_only_explicit_integrators_are_told_of(integrator: str, stiffness: float
         warnings.simplefilter("always")
         Plant(boom(stiffness), integrator=integrator, virtual=True)
     assert [one.category for one in found] == [FastModeWarning] * told
+
+
+def test_modes_without_stiffness_are_not_told_of() -> None:
+    model = boom(200.0)
+    body = model.body("boom")
+    assert body.flex is not None
+    loose = replace(body, flex=replace(body.flex, stiffness=((0.0, 0.0), (0.0, 0.0))))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FastModeWarning)
+        Plant(replace(model, bodies=(model.bodies[0], loose)), virtual=True)
 
 
 @pytest.mark.parametrize("frequency", [1.0, 2.8e3, 1999.0, 7.0001e4, 3e-7])

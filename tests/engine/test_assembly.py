@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mbdy.engine.assembly import assemble, assembled, assembly
+from mbdy.engine.assembly import assemble, assembled, assembly, kept
 from mbdy.engine.equations import equations
 from mbdy.engine.fastest_mode import fastest_mode
 from mbdy.engine.faults import Findings, ModelError, ModelWarning
@@ -122,7 +122,9 @@ def test_the_equations_see_the_same_loops(seed: int) -> None:
     """Residuals and rates of the compiled equations, which share no code with these."""
     model, rng = random_model(seed), np.random.default_rng(seed)
     mechanism = Mechanism(model)
-    state = mechanism.moved(mechanism.start(model), rng.normal(size=len(mechanism.names)))
+    step = rng.normal(size=len(mechanism.names))
+    step[[name.endswith(".flex.displacement") for name in mechanism.names]] *= 0.1  # turns within the series' reach
+    state = mechanism.moved(mechanism.start(model), step)
     speeds = rng.normal(size=len(mechanism.names))
     initial = {name: tuple(value.tolist()) for name, value in state.items()}
     for name in mechanism.rates:
@@ -135,7 +137,8 @@ def test_the_equations_see_the_same_loops(seed: int) -> None:
     for loop, found in zip(model.loops, mechanism.closures(mechanism.start(model)), strict=True):
         stem = f"loop.{loop.name}"
         assert y[table.by_name[f"{stem}.residual"].places] == pytest.approx(found.residual, abs=1e-11)
-        assert y[table.by_name[f"{stem}.residual_rate"].places] == pytest.approx(found.rate @ speeds, rel=1e-12, abs=1e-11)
+        rates = y[table.by_name[f"{stem}.residual_rate"].places]
+        assert rates == pytest.approx(found.rate @ speeds, rel=1e-12, abs=1e-11)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -278,6 +281,86 @@ def test_modes_move_where_nothing_else_can() -> None:
     assert assembly(model).degrees_of_freedom == 0
 
 
+def test_modes_take_the_least_strain_energy() -> None:
+    text = """
+    mbdy = 1
+    [body.boom]
+    joint = { to = "inertial", kind = "fixed" }
+    [body.boom.flex.beam]
+    length = 3
+    mass_per_length = 0.5
+    bending_stiffness = 50
+    modes = [4, 0]
+    [loop.stay]
+    a = "inertial"
+    at_a = [3, 0.1, 0]
+    b = "boom.tip"
+    rows = [5]
+    """
+    model = loads(text)
+    boom = model.body("boom")
+    assert boom.flex is not None
+    eta, stiffness = np.array(model.initial["boom.flex.displacement"]), np.array(boom.flex.stiffness)
+    shape = np.array(boom.nodes["tip"].shape)[4]
+    static = np.linalg.solve(stiffness, shape)
+    assert eta == pytest.approx(0.1 * static / (shape @ static), rel=1e-9)
+    assert eta @ stiffness @ eta / 2 == pytest.approx(0.5 * 3 * 50 / 3**3 * 0.1**2, rel=0.01)
+
+
+@pytest.mark.parametrize("distance", [100.0, 1e3, 1e6])
+@pytest.mark.parametrize("at", ["[0, 0, 0]", "[1, 0.3, 0]"])
+def test_a_body_far_from_its_anchor_gets_there(distance: float, at: str) -> None:
+    text = f"""
+    mbdy = 1
+    [body.bus]
+    mass = 1
+    inertia = [1, 1, 1]
+    joint = {{ to = "inertial", kind = "free" }}
+    [loop.anchor]
+    a = "inertial"
+    b = "bus"
+    at_b = {at}
+    kind = "ball"
+    [initial]
+    bus.position = [{distance}, 5, 0]
+    """
+    with pytest.warns(ModelWarning, match="does not agree with the loops"):
+        model = loads(text)
+    mechanism = Mechanism(model)
+    (found,) = mechanism.closures(mechanism.start(model))
+    assert np.abs(found.residual).max() < 1e-10
+
+
+def test_what_must_stay_stays_or_nothing_is_found() -> None:
+    model = four_bar("crank.joint.angle = 1", "crank.joint.rate = 2")
+    turned = replace(model, initial={**model.initial, "crank.joint.angle": (1.5,)})
+    found = kept(turned, {"crank.joint.angle", "rocker.joint.rate"})
+    assert found is not None
+    assert found.initial["crank.joint.angle"] == (1.5,)
+    assert found.initial["rocker.joint.rate"] == model.initial["rocker.joint.rate"]
+    assert found.initial["crank.joint.rate"] != (2.0,)
+    keep_rules(found)
+    assert kept(turned, {"crank.joint.angle", "rocker.joint.angle"}) is None
+    opened = replace(model, loops=(replace(model.loops[0], closed=False, switchable=True),))
+    assert kept(opened, set(model.initial)) is opened
+
+
+def test_elements_of_vectors_and_quaternions_stay() -> None:
+    text = FOUR_BAR.replace('"inertial"', '"base"')
+    text += '[body.base]\nmass = 9\ninertia = [1, 1, 1]\njoint = { to = "inertial", kind = "free" }\n'
+    text += '[loop.anchor]\na = "inertial"\nb = "base"\nat_b = [1, 0, 0]\nkind = "ball"\n'
+    model = loads(text + "[initial]\ncrank.joint.angle = 1")
+    start = {**model.initial, "base.position": (0.3, -0.2, 0.1)}
+    found = kept(replace(model, initial=start), {"base.position[2]"})
+    assert found is not None
+    assert found.initial["base.position"][1] == -0.2
+    assert found.initial["base.position"][0] != 0.3
+    start["base.attitude"] = (0.9, 0.0, 0.0, math.sqrt(0.19))
+    found = kept(replace(model, initial=start), {"base.attitude[1]"})
+    assert found is not None
+    assert found.initial["base.attitude"] == start["base.attitude"]
+
+
 def test_a_tree_far_from_the_inertial_origin_closes_as_well() -> None:
     text = FOUR_BAR.replace('to = "inertial"', 'to = "base"')
     text += '[body.base]\nmass = 9\ninertia = [1, 1, 1]\njoint = { to = "inertial", kind = "free" }\n'
@@ -321,3 +404,23 @@ def test_the_fastest_mode_feels_what_it_hangs_on() -> None:
     assert (found.body, found.mode) == ("slug", 1)
     assert found.frequency == pytest.approx(2 * math.sqrt(4 / 3))
     assert fastest_mode(four_bar()) is None
+
+
+@pytest.mark.parametrize("stiffness", ["[0, 0]", "[-1, 0]", "[-1, -2]"])
+@pytest.mark.parametrize("kind", ["fixed", "free"])
+def test_no_mode_swings_without_stiffness(stiffness: str, kind: str) -> None:
+    text = f"""
+    mbdy = 1
+    [body.bus]
+    mass = 3
+    inertia = [1, 1, 1]
+    joint = {{ to = "inertial", kind = "{kind}" }}
+    [body.boom]
+    mass = 1
+    inertia = [1, 1, 1]
+    joint = {{ to = "bus", kind = "fixed" }}
+    flex = {{ mass = [1, 1], stiffness = {stiffness}, coupling = [{", ".join(["[0, 0]"] * 6)}] }}
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        assert fastest_mode(loads(text)) is None

@@ -104,7 +104,7 @@ def test_mass_properties_with_a_tip_body() -> None:
     body = beam(**BOOM, **TWIST, **TIP, modes=2)
     rod, mass = 0.7 * 2.3, 0.7 * 2.3 + 0.9
     com = (rod * 1.15 + 0.9 * 2.3) / mass
-    across = rod * 2.3**2 / 3 + 0.9 * 2.3**2 + 0.02 * 2.3 / 2 - mass * com**2
+    across = rod * 2.3**2 / 3 + 0.9 * 2.3**2 - mass * com**2
     assert body.mass == pytest.approx(mass, rel=1e-14)
     assert body.com == pytest.approx((com, 0.0, 0.0), rel=1e-13)
     assert np.array(body.inertia) == pytest.approx(
@@ -487,3 +487,30 @@ def test_a_mode_with_more_coupling_than_mass_is_named() -> None:
     coupling[0, 0] = 1.0
     with pytest.raises(ValueError, match="mode 1 moves the body where it has neither mass nor inertia"):
         check_body(body.mass, body.com, body.inertia, replace(body.flex, coupling=tuple(map(tuple, coupling.tolist()))))
+
+
+def test_inertia_of_sections_leaves_bending_alone() -> None:
+    """A floating boom of held modes bends as fast, however much its sections have about their axis."""
+    found = []
+    for polar in (0.0, 0.4):
+        body = beam(**BOOM, modes=(6, 6), polar_inertia=polar)
+        com = np.array(body.com)
+        about = np.array(body.inertia) + body.mass * (com @ com * np.eye(3) - np.outer(com, com))
+        arm = body.mass * cross_matrix(com)
+        coupling = np.array(body.flex.coupling)
+        whole = np.block([[np.block([[about, arm], [arm.T, body.mass * np.eye(3)]]), coupling],
+                          [coupling.T, np.array(body.flex.mass)]])  # fmt: skip
+        moving = np.arange(len(whole)) != 0  # a bare beam has no inertia about its axis, and none bends it so
+        stiffness = np.zeros_like(whole)
+        stiffness[6:, 6:] = body.flex.stiffness
+        found.append(eigh(stiffness[np.ix_(moving, moving)], whole[np.ix_(moving, moving)], eigvals_only=True)[5:])
+        assert body.inertia[0][0] == pytest.approx(polar * BOOM["length"])
+    assert found[1] == pytest.approx(found[0], rel=1e-9)
+    length, EI = BOOM["length"], max(BOOM["bending_stiffness"])
+    exact = 4.730040744862704**2 * math.sqrt(EI / (BOOM["mass_per_length"] * length**4))
+    assert min(abs(np.sqrt(found[0]) / exact - 1)) < 0.01
+
+
+def test_a_rod_that_only_twists_has_its_sections_about_their_diameters() -> None:
+    rod = torsion(length=2.0, mass_per_length=1.0, **TWIST, modes=1)
+    assert rod.inertia[1][1] == pytest.approx(2.0 * (2.0**2 / 12 + TWIST["polar_inertia"] / 2))

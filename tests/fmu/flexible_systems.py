@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from mbdy.blocks import Plant
 from mbdy.engine import Body, Joint, Loop, Model, Node, Side
 from mbdy.engine.flexible.beam import beam
 from mechanisms import COUPLER, ROCKER, four_bar
@@ -64,3 +65,11 @@ def flexible_four_bar(*, crank: float = 1.0, rate: float = 0.5) -> Model:
     a, b = Side(body="coupler", node="tip"), Side(body="rocker", at=(ROCKER, 0.0, 0.0))
     loops = (replace(rigid.loops[0], a=a, b=b, switchable=True),)
     return replace(rigid, name="flexible four-bar", bodies=(first, coupler, rocker), loops=loops)
+
+
+def like(client, model: Model) -> Plant:
+    """A plant of ``model`` that starts where ``client`` does."""
+    plant = Plant(model)
+    for name in plant.ports.start_names:
+        plant[name] = client[name]
+    return plant

@@ -11,7 +11,7 @@ import pytest
 from fmpy.fmi1 import FMICallException
 
 from fmu.client import client_of
-from fmu.flexible_systems import DOCK, docking, flexible_four_bar, with_boom
+from fmu.flexible_systems import DOCK, docking, flexible_four_bar, like, with_boom
 from mbdy.blocks import Plant
 from mbdy.engine import Model
 from mbdy.fmu import export_fmu
@@ -68,27 +68,30 @@ def test_equals_the_plant_bit_for_bit(exported, name):
 
 def test_a_linearly_implicit_integrator(exported):
     client, plant = exported(docking(), integrator="rosenbrock").initialize(), Plant(docking(), integrator="rosenbrock")
-    client[DOCK] = plant[DOCK] = True
-    for _ in range(5):
+    for i in range(6):
+        if i == 1:
+            client[DOCK] = plant[DOCK] = True
         client.step(0.01)
         plant.step(0.01)
         alike(client, plant)
 
 
 def test_a_start_that_is_not_closed_is_closed(exported):
-    client, plant = exported(flexible_four_bar()), Plant(flexible_four_bar())
+    """An FMU moves all coordinates to close its loops, those that were set too."""
+    client = exported(flexible_four_bar())
     client.enter()
-    for name, value in (("rocker.joint.angle", 2.2), ("crank.joint.rate", -0.3)):
-        client[name] = plant[name] = value
-        alike(client, plant)
-    assert abs(client["rocker.joint.angle"] - 2.2) > 1e-3
+    for name, value in (("rocker.joint.angle", 1.3), ("crank.joint.rate", -0.3)):
+        client[name] = value
+    plant = like(client, flexible_four_bar())
+    np.testing.assert_allclose(client.get(list(plant.output_names)), plant.outputs().values, rtol=1e-9, atol=1e-9)
+    assert abs(client["rocker.joint.angle"] - 1.3) > 1e-3
     client["loop.pin.closed"] = False
-    assert client["rocker.joint.angle"] == 2.2
+    assert client["rocker.joint.angle"] == 1.3
     client["loop.pin.closed"] = True
     client.fmu.exitInitializationMode()
     client.step()
-    plant.step(1e-3)
-    alike(client, plant)
+    found = client.get(list(plant.output_names))
+    np.testing.assert_allclose(found, plant.step(1e-3).values, rtol=1e-9, atol=1e-9)
     state, before = client.saved(), client.outputs()
     client.step()
     client.restore(state)

@@ -84,6 +84,7 @@ def fmu(
 ) -> None:
     """Export a model as an FMU."""
     internal = seconds(step, "--step")
+    from mbdy.blocks.fast_loop import tell_of_fast_loops
     from mbdy.blocks.fast_mode import tell_of_fast_modes
     from mbdy.fmu.export import checked, export_fmu, platforms_of
 
@@ -92,6 +93,7 @@ def fmu(
     loaded = load_model(model)
     path = written(model, output, ".fmu")
     tell_of_fast_modes(loaded, internal, integrator.value)
+    tell_of_fast_loops(loaded, internal)
     with busy("exporting") as tell:
         export_fmu(
             loaded,

@@ -60,6 +60,7 @@ def ssp(
     pairs = [_pair(text) for text in connect or ()]
     patterns = [part.strip() for text in outputs for part in text.split(",")] if outputs else None
     internal = seconds(step, "--step")
+    from mbdy.blocks.fast_loop import tell_of_fast_loops
     from mbdy.blocks.fast_mode import tell_of_fast_modes
     from mbdy.fmu import export_ssp
     from mbdy.fmu.export import checked, platforms_of
@@ -69,6 +70,7 @@ def ssp(
     loaded = load_model(model)
     path = written(model, output, ".ssp", sources=(controller,))
     tell_of_fast_modes(loaded, internal, integrator.value)
+    tell_of_fast_loops(loaded, internal)
     with busy("exporting") as tell:
         export_ssp(
             loaded,

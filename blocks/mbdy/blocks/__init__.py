@@ -27,6 +27,7 @@ from mbdy.blocks.cssl import (
     to_pathsim,
 )
 from mbdy.blocks.errors import StateError, StepError, VariableError
+from mbdy.blocks.fast_loop import FastLoopWarning
 from mbdy.blocks.fast_mode import FastModeWarning
 from mbdy.blocks.linear import LargeAngleWarning, LinearPlant, PartlyLinearPlant
 from mbdy.blocks.located import LocatedRun, Pulse, Switch, simulate_located
@@ -34,6 +35,7 @@ from mbdy.blocks.plant import Plant, Snapshot
 from mbdy.blocks.prescribed import ProfileNote
 from mbdy.blocks.profiles import CosineSlew, Profile, Ramp, Table, Triple
 from mbdy.blocks.run import Run
+from mbdy.blocks.set_starts import StartMovedWarning
 from mbdy.blocks.simulate import Controller, SimulationError, simulate
 from mbdy.blocks.singular import SingularityWarning
 from mbdy.blocks.table import InputTable, input_table
@@ -59,6 +61,7 @@ __all__ = [
     "DerivedRate",
     "EulerAngleSensor",
     "ExternalForces",
+    "FastLoopWarning",
     "FastModeWarning",
     "GaussianNoise",
     "HingeDrive",
@@ -91,6 +94,7 @@ __all__ = [
     "SimulationError",
     "SingularityWarning",
     "Snapshot",
+    "StartMovedWarning",
     "StateError",
     "Static",
     "StepError",

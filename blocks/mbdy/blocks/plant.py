@@ -13,11 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.errors import StateError, StepError, VariableError
+from mbdy.blocks.fast_loop import tell_of_fast_loops
 from mbdy.blocks.fast_mode import tell_of_fast_modes
 from mbdy.blocks.grids import positive
+from mbdy.blocks.set_starts import closed_starts, tell_of_moves
 from mbdy.blocks.singular import watch
 from mbdy.blocks.typed import Inputs, OutputLayout, Outputs, inputs
 from mbdy.engine import Compiled, Model, Ports, Variable, compiled, keep_rules, load
+from mbdy.engine.closures import SHORTEST
 from mbdy.engine.core.binding import (
     BAD_INPUT,
     BAD_PARAMETER,
@@ -28,6 +31,7 @@ from mbdy.engine.core.binding import (
     INTEGRATORS,
     OK,
     ORDERS,
+    TORN,
     UNCLOSED,
 )
 from mbdy.engine.dynamics import Dynamics
@@ -91,6 +95,7 @@ class Plant:
         self.internal_step = _seconds(step, "step")
         self.integrator = _chosen(integrator, INTEGRATORS, "integrator")
         tell_of_fast_modes(self.model, self.internal_step, self.integrator)
+        tell_of_fast_loops(self.model, self.internal_step)
         self.interpolation = _chosen(interpolation, ORDERS, "interpolation")
         self.formulation = formulation
         self.dynamics = dynamics
@@ -115,6 +120,8 @@ class Plant:
         self._stale = True
         self._p[:] = self.ports.vector("parameter")
         self._s[:] = self.ports.start
+        self._unset = self._s.copy()
+        self._set: set[int] = set()
         self.reset()
 
     @property
@@ -189,6 +196,9 @@ class Plant:
         begin = variable.offset + part.start
         self._vector(variable)[begin : begin + len(values)] = values
         self._stale |= variable.causality == "parameter"
+        if variable.port == "switches" and not self._begun and self.model.loops:
+            self._u[begin : begin + len(values)] = values
+            self._stale = True  # loops that are closed before the first step are closed from the start
 
     def step(self, H: float) -> Outputs:
         """Advance by the communication step ``H`` [s]; outputs are those of its end.
@@ -304,6 +314,7 @@ class Plant:
         self._time, self._lost, self._begun = snapshot.time, snapshot.lost, snapshot.begun
         for vector, saved in zip(self._kept, snapshot.vectors, strict=True):
             vector[:] = saved
+        self._unset, self._set = self._s.copy(), set()
         self._prepare()
         if self._watch is not None:
             self._watch.forget()
@@ -325,11 +336,25 @@ class Plant:
         if not self._stale:
             return
         self._prepare()
-        if not self._begun and (status := self._core.start()) != OK:
-            raise self._error(status)
+        if not self._begun:
+            self._start()
         if self._watch is not None and not self._begun:
             self._watch.forget()
         self._stale = False
+
+    def _start(self) -> None:
+        closing = self._set and self.model.loops and self.dynamics is None
+        if closing:
+            places = list(self._set)
+            given = self._unset.copy()
+            given[places] = self._s[places]
+            self._s[:] = closed_starts(self.model, self.ports, given, self._u, self._set)
+        if (status := self._core.start()) != OK:
+            raise self._error(status)
+        if closing:
+            y = np.empty(len(self._y))
+            self._core.outputs(None, self.inputs.values.ctypes.data, y.ctypes.data)
+            tell_of_moves(self.ports, self._s, y, self._set)
 
     def _prepare(self) -> None:
         if (status := self._core.prepare()) != OK:
@@ -344,6 +369,7 @@ class Plant:
             raise VariableError(f"start value {name!r}: set it before the first step, or call reset() first")
         begin = variable.start_at + part.start
         self._s[begin : begin + len(values)] = values
+        self._set.update(range(begin, begin + len(values)))
         self._stale = True
 
     def _vector(self, variable: Variable) -> Array:
@@ -378,10 +404,25 @@ class Plant:
         body = next((name for name, at in owners if at.start <= constant < at.stop), None)
         if body is None:
             return VariableError("parameters: no finite linear equations follow from them; look at the operating point")
+        if body.startswith("loop."):
+            return VariableError(f"parameter '{body}.distance': must be at least {SHORTEST} m")
         return VariableError(
             f"parameters of body {body!r}: no body can have them; its mass and the principal moments of its inertia "
             "(less its wheels' spin inertia) must not be negative, axes and quaternions must not be zero, "
             "rates of friction must be positive, stops and points of a harness in their order"
+        )
+
+    def _open_loop(self, status: int, H: float) -> Exception:
+        row = self.output_names[self.ports.span("residuals").start + self._core.fault]
+        loop = row.rpartition(".")[0]
+        if status == UNCLOSED:
+            return VariableError(
+                f"{loop!r}: cannot be closed from the start values, {row!r} stays; start nearer to where it closes"
+            )
+        return StateError(
+            f"{loop!r} came apart between {self._time} s and {self._time + H} s, {row!r} most; the plant is as it was "
+            f"at {self._time} s. The internal step {self.internal_step} s may be too long for its time constant "
+            f"{self[f'{loop}.time_constant']} s or for the motion, or the mechanism singular there"
         )
 
     def _error(self, status: int, H: float = math.nan) -> Exception:
@@ -400,12 +441,8 @@ class Plant:
             name = self.ports.start_names[place]
             what = "a quaternion must not be zero" if ".attitude" in name else f"must be finite, got {self._s[place]}"
             return VariableError(f"start value {name!r}: {what}")
-        if status == UNCLOSED:
-            row = self.output_names[self.ports.span("residuals").start + place]
-            loop = row.rpartition(".")[0]
-            return VariableError(
-                f"{loop!r}: cannot be closed from the start values, {row!r} stays; start nearer to where it closes"
-            )
+        if status in (UNCLOSED, TORN):
+            return self._open_loop(status, H)
         if status == BAD_STEP:
             return StepError(f"communication step: must be positive, finite and below 1e9 internal ones, got {H} s")
         assert status == FAILED

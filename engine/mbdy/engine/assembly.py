@@ -1,36 +1,29 @@
 """Closing loops at the start: coordinates moved until every loop is closed, speeds until it stays so.
 
-Newton's steps of least norm, damped as Levenberg and Marquardt do (J. Fan, Y. Yuan, Computing 74 (2005): damping in
-proportion to the error keeps them quadratic where rows are redundant). What ``[initial]`` gives is held at first, and
-modes; prescribed degrees of freedom always are. Metres count as radians times the size of the mechanism.
+What ``[initial]`` gives is held at first, and modes; prescribed degrees of freedom always are. The steps are those of
+`mbdy.engine.closing`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mbdy.engine.closing import CLOSED, approached, column_scale, errors, is_closed, origins, row_scale
 from mbdy.engine.faults import Findings, ModelError
 from mbdy.engine.mechanism import Mechanism, State
 from mbdy.engine.model import Loop, Model
 from mbdy.engine.tables import path_of
 
-CLOSED = 1e-11
-"""Errors of closure below this, relative to the size of the mechanism, are rounding and left alone."""
 TOLD = 1e-6
 """[rad] or [m] Given start values that are moved further than this are warned of."""
 RANK = 1e-9
 """Singular values below this, relative to the largest, count as zero."""
 STILL = 1e-13
 """Coordinates that move less than this keep their bits."""
-SPREADS = (0.1, 0.3, 0.3, 1.0, 1.0, 2.0)
-"""[rad] Standard deviations of the starts that are tried where the given one leads nowhere."""
-STEPS = 80
-LONGEST = 0.5
-"""[rad] Longest turn in one step."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +67,10 @@ def assembled(model: Model, findings: Findings) -> Model:
     if not mechanism.loops:
         return model
     start = mechanism.start(model)
+    choices = _choices(mechanism, model.initial, strict=False)
     try:
-        state = _closed(mechanism, model, start, findings)
-        speeds = None if state is None else _tangent(mechanism, model, state, findings)
+        state = _closed(mechanism, start, choices, findings)
+        speeds = None if state is None else _tangent(mechanism, model, state, choices, findings)
     except np.linalg.LinAlgError:
         loop = path_of(("loop", mechanism.loops[0].name))
         message = "cannot be closed: its numbers are beyond what floats can hold"
@@ -84,18 +78,9 @@ def assembled(model: Model, findings: Findings) -> Model:
         return model
     if state is None or speeds is None:
         return model
-    initial = dict(model.initial)
-    for name in mechanism.names:
-        if not np.array_equal(state[name], start[name]):
-            initial[name] = tuple(state[name].tolist())
-    before = mechanism.speeds(model)
-    for name in mechanism.rates:
-        own = [k for k, other in enumerate(mechanism.rates) if other == name]
-        if not np.array_equal(speeds[own], before[own]):
-            initial[name] = tuple(speeds[own].tolist())
-    result = replace(model, initial=initial)
+    result = replace(model, initial=_started(mechanism, model, start, state, speeds))
     _warn(model, result, findings)
-    change = float(np.abs(speeds - before).max(initial=0.0))
+    change = float(np.abs(speeds - mechanism.speeds(model)).max(initial=0.0))
     object.__setattr__(result, "assembly", replace(_told(mechanism, start, state), speed=change))
     return result
 
@@ -112,6 +97,26 @@ def assemble(model: Model) -> Model:
     return result
 
 
+@np.errstate(all="ignore")
+def kept(model: Model, given: Collection[str]) -> Model | None:
+    """``model`` with start values that close its loops, those in ``given`` as they are; None where there are none.
+
+    ``given`` has names of start values, ``base.position``, or of their elements, ``base.position[2]``.
+    """
+    mechanism, findings = Mechanism(model), Findings()
+    if not mechanism.loops:
+        return model
+    start, choices = mechanism.start(model), _choices(mechanism, given, strict=True)
+    try:
+        state = _closed(mechanism, start, choices, findings)
+        speeds = None if state is None else _tangent(mechanism, model, state, choices, findings)
+    except np.linalg.LinAlgError:
+        return None
+    if state is None or speeds is None:
+        return None
+    return replace(model, initial=_started(mechanism, model, start, state, speeds))
+
+
 def assembly(model: Model) -> Assembly:
     """What closing the loops of ``model`` took where it was read from a file, and the rank of their rows."""
     known = getattr(model, "assembly", None)
@@ -122,17 +127,17 @@ def assembly(model: Model) -> Assembly:
     return known
 
 
-def _closed(mechanism: Mechanism, model: Model, start: State, findings: Findings) -> State | None:
+def _closed(mechanism: Mechanism, start: State, choices: Choices, findings: Findings) -> State | None:
     """Coordinates in which all loops are closed; None where there are none, which ``findings`` tells."""
-    if _is_closed(mechanism, start):
+    if is_closed(mechanism, start):
         return start
     nearest = start
-    for free in _choices(mechanism, model, mechanism.names):
+    for free in _tried(free for free, _ in choices):
         found = []
-        for k, origin in enumerate(_origins(mechanism, start, free)):
-            state = _approached(mechanism, origin, free)
-            nearest = min(nearest, state, key=lambda state: float(np.linalg.norm(_errors(mechanism, state)[0])))
-            if _is_closed(mechanism, state):
+        for k, origin in enumerate(origins(mechanism, start, free)):
+            state = approached(mechanism, origin, free)
+            nearest = min(nearest, state, key=lambda state: float(np.linalg.norm(errors(mechanism, state)[0])))
+            if is_closed(mechanism, state):
                 found.append(_settled(mechanism, start, state))
                 if k == 0:
                     break
@@ -142,63 +147,50 @@ def _closed(mechanism: Mechanism, model: Model, start: State, findings: Findings
     return None
 
 
-def _choices(mechanism: Mechanism, model: Model, names: list[str]) -> Iterator[np.ndarray]:
-    """Columns that may move: at first none that the file gives and no modes, in the end all but prescribed ones."""
+Choices = Sequence[tuple[np.ndarray, np.ndarray]]
+"""Columns that may move, of coordinates and of speeds, from few to many."""
+
+
+def _choices(mechanism: Mechanism, given: Collection[str], *, strict: bool) -> Choices:
+    """At first none that are ``given`` and no modes, in the end all but prescribed ones; ``strict``: and given ones."""
     movable = ~np.array(mechanism.prescribed, dtype=bool)
-    modal = np.array([name.endswith((".flex.displacement", ".flex.rate")) for name in names], dtype=bool)
-    given = np.array([name in model.initial for name in names], dtype=bool)
-    tried: list[bytes] = []
-    for free in (movable & ~modal & ~given, movable & ~modal, movable):
-        if free.any() and free.tobytes() not in tried:
-            tried.append(free.tobytes())
+    modal = np.array([name.endswith(".flex.displacement") for name in mechanism.names], dtype=bool)
+    held = [_held(mechanism.names, given), _held(mechanism.rates, given)]
+    stages = [[movable & ~modal & ~own for own in held]]
+    stages += [[movable & ~own for own in held]] if strict else [[movable & ~modal] * 2, [movable] * 2]
+    return [(free, speeds) for free, speeds in stages]
+
+
+def _held(names: Sequence[str], given: Collection[str]) -> np.ndarray:
+    """Which columns ``given`` names; of a quaternion all where it names one element."""
+    whole = {name.partition("[")[0] for name in given if ".attitude[" in name} | set(given)
+    elements = [f"{name}[{names[:k].count(name) + 1}]" for k, name in enumerate(names)]
+    return np.array([not whole.isdisjoint(pair) for pair in zip(names, elements, strict=True)], dtype=bool)
+
+
+def _tried(stages: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+    """Those of ``stages`` in which something moves, each once."""
+    seen: set[bytes] = set()
+    for free in stages:
+        if free.any() and free.tobytes() not in seen:
+            seen.add(free.tobytes())
             yield free
 
 
-def _origins(mechanism: Mechanism, start: State, free: np.ndarray) -> Iterator[State]:
-    """The start, then others about it."""
-    yield start
-    random = np.random.default_rng(0)
-    scale = _column_scale(mechanism)
-    modal = np.array([name.endswith(".flex.displacement") for name in mechanism.names])
-    for spread in SPREADS:
-        yield mechanism.moved(start, spread * scale * random.normal(size=len(free)) * (free & ~modal))
-
-
-def _approached(mechanism: Mechanism, state: State, free: np.ndarray) -> State:
-    """``state`` moved in the columns ``free`` towards closure, as near as steps of descent get."""
-    scale, damping = _column_scale(mechanism), 1e-2
-    error, descent = _errors(mechanism, state)
-    for _ in range(STEPS):
-        if _is_closed(mechanism, state) or damping > 1e8:
-            break
-        u, s, v = np.linalg.svd((descent * scale)[:, free], full_matrices=False)
-        size = float(np.linalg.norm(error))
-        gain = np.where(s > 1e-12 * s[0], s / (s**2 + damping * size), 0.0) if s[0] > 0 else s
-        step = np.zeros(len(scale))
-        step[free] = -(v.T @ (gain * (u.T @ error)))
-        step *= scale * min(1.0, LONGEST / max(float(np.abs(step).max()), 1e-300))
-        tried = mechanism.moved(state, step)
-        new_error, new_descent = _errors(mechanism, tried)
-        if float(np.linalg.norm(new_error)) < size:
-            state, error, descent, damping = tried, new_error, new_descent, max(damping / 5, 1e-10)
-        else:
-            damping *= 10
-    return state
-
-
-def _errors(mechanism: Mechanism, state: State) -> tuple[np.ndarray, np.ndarray]:
-    closures, rows = mechanism.closures(state), _row_scale(mechanism)
-    error = np.concatenate([c.error for c in closures]) * rows
-    return error, np.vstack([c.descent for c in closures]) * rows[:, None]
-
-
-def _is_closed(mechanism: Mechanism, state: State) -> bool:
-    closures = mechanism.closures(state)
-    residual = np.concatenate([c.residual for c in closures]) * _row_scale(mechanism)
-    far = [float(np.abs(state[mechanism.names[mechanism.columns[i].start]]).max()) for i in mechanism.tied
-           if i >= 0 and mechanism.bodies[i].joint.floating]  # fmt: skip
-    rounding = 1e-14 * max([0.0, *far]) / mechanism.size
-    return bool(np.abs(residual).max() <= CLOSED + rounding) and not any(c.mirrored for c in closures)
+def _started(
+    mechanism: Mechanism, model: Model, start: State, state: State, speeds: np.ndarray
+) -> dict[str, tuple[float, ...]]:
+    """Start values with those of ``state`` and ``speeds`` where they differ from ``start`` and those of ``model``."""
+    initial = dict(model.initial)
+    for name in mechanism.names:
+        if not np.array_equal(state[name], start[name]):
+            initial[name] = tuple(state[name].tolist())
+    before = mechanism.speeds(model)
+    for name in mechanism.rates:
+        own = [k for k, other in enumerate(mechanism.rates) if other == name]
+        if not np.array_equal(speeds[own], before[own]):
+            initial[name] = tuple(speeds[own].tolist())
+    return initial
 
 
 def _settled(mechanism: Mechanism, start: State, state: State) -> State:
@@ -207,18 +199,20 @@ def _settled(mechanism: Mechanism, start: State, state: State) -> State:
         name: start[name] if np.allclose(value, start[name], rtol=STILL, atol=STILL) else value
         for name, value in state.items()
     }
-    return kept if _is_closed(mechanism, kept) else state
+    return kept if is_closed(mechanism, kept) else state
 
 
-def _tangent(mechanism: Mechanism, model: Model, state: State, findings: Findings) -> np.ndarray | None:
+def _tangent(
+    mechanism: Mechanism, model: Model, state: State, choices: Choices, findings: Findings
+) -> np.ndarray | None:
     """Speeds by column that keep the loops closed; None where prescribed ones part them."""
-    speeds, rows, columns = mechanism.speeds(model), _row_scale(mechanism), _column_scale(mechanism)
+    speeds, rows, columns = mechanism.speeds(model), row_scale(mechanism), column_scale(mechanism)
     rates = np.vstack([c.rate for c in mechanism.closures(state)]) * rows[:, None]
     size = max(1.0, float(np.abs(speeds / columns).max(initial=0.0)))
     left = rates @ speeds
     if np.abs(left).max() <= CLOSED * size:
         return speeds
-    for free in _choices(mechanism, model, mechanism.rates):
+    for free in _tried(free for _, free in choices):
         change = np.zeros(len(speeds))
         change[free] = -np.linalg.pinv((rates * columns)[:, free], rcond=RANK) @ (rates @ speeds)
         change[np.abs(change) <= STILL * np.abs(change).max(initial=0.0)] = 0.0
@@ -235,7 +229,7 @@ def _tangent(mechanism: Mechanism, model: Model, state: State, findings: Finding
 def _tell_open(mechanism: Mechanism, state: State, findings: Findings) -> None:
     """Refuse what cannot be closed; ``state`` is as near as it comes."""
     closures = mechanism.closures(state)
-    rows, scale = _row_scale(mechanism), _column_scale(mechanism)
+    rows, scale = row_scale(mechanism), column_scale(mechanism)
     residual = np.concatenate([c.residual for c in closures])
     mirrored = [loop for loop, c in zip(mechanism.loops, closures, strict=True) if c.mirrored]
     if mirrored and np.abs(residual * rows).max() < 1e-4:
@@ -247,10 +241,10 @@ def _tell_open(mechanism: Mechanism, state: State, findings: Findings) -> None:
     loop, text = _worst(mechanism, error, rows)
     path = path_of(("loop", loop.name))
     free = ~np.array(mechanism.prescribed, dtype=bool)
-    around = [_errors(mechanism, other)[1] * scale for other in _origins(mechanism, state, free)]
+    around = [errors(mechanism, other)[1] * scale for other in origins(mechanism, state, free)]
     if any(_lessens(descent, free, error * rows) for descent in around):
-        message = f"cannot be closed: {text} of error is left in the nearest position that its joints reach"
-        remedy = "check lengths, at and frame of what lies between its places"
+        message = f"cannot be closed: {text} of error is left in the nearest position that was found"
+        remedy = "check lengths, at and frame of what lies between its places, or start nearer to closure in [initial]"
     else:
         message = f"its rows contradict each other or the joints: {text} of error is left that no motion changes"
         remedy = (
@@ -296,7 +290,7 @@ def _told(mechanism: Mechanism, start: State, state: State) -> Assembly:
     free = ~np.array(mechanism.prescribed, dtype=bool)
     rates = [c.rate for c in mechanism.closures(state)]
     rows = sum(map(len, rates))
-    scales = _row_scale(mechanism)[:, None] * _column_scale(mechanism)
+    scales = row_scale(mechanism)[:, None] * column_scale(mechanism)
     rank = _rank((np.vstack(rates) * scales)[:, free]) if rates else 0
     largest: dict[str, tuple[float, str]] = {"angle": (0.0, ""), "distance": (0.0, ""), "modal": (0.0, "")}
     for name, move, angular in zip(mechanism.names, _moves(mechanism, start, state), mechanism.angular, strict=True):
@@ -327,13 +321,3 @@ def _rank(matrix: np.ndarray) -> int:
         return 0
     values = np.linalg.svd(matrix, compute_uv=False)
     return int(np.sum(values > RANK * values[0])) if values[0] > 0 else 0
-
-
-def _row_scale(mechanism: Mechanism) -> np.ndarray:
-    turning = [row <= 3 for loop in mechanism.loops for row in loop.rows or (4,)]
-    return np.where(turning, 1.0, 1.0 / mechanism.size)
-
-
-def _column_scale(mechanism: Mechanism) -> np.ndarray:
-    modal = [name.endswith(".flex.displacement") for name in mechanism.names]
-    return np.where(np.array(mechanism.angular, dtype=bool) | np.array(modal, dtype=bool), 1.0, mechanism.size)

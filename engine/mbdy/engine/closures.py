@@ -22,7 +22,7 @@ from mbdy.engine.model import INERTIAL, Loop, Side
 REFINEMENTS = 12
 PROXIMAL = 1e-4
 """Size of the proximal term against the mean of the diagonal, with which multipliers come to the smallest ones."""
-SCALED_REFINEMENTS = 3
+SCALED_REFINEMENTS = 4
 SCALED_PROXIMAL = 1e-7
 """The same against the diagonal itself, for rows that move far less or more mass than most."""
 LEAST = 1e-3
@@ -31,6 +31,8 @@ UNMOVED = 1e-15
 """[1/kg, 1/(kg.m2)] Mobility below which loops hold nothing that could move."""
 SOLVED = 1e-11
 """Part of the right-hand side that may be left over before it is done."""
+BETTER = 0.1
+"""Part of what is left over that more of it must bring it down to."""
 DRIFT = 1e-6
 """[m, rad] Errors of closure below this are numerical ones and projected out; others decay with the time constant."""
 CLOSED = 1e-13
@@ -39,6 +41,10 @@ SETTLED = 1e-11
 """[m, rad, and in a second] Errors and rates that are left at the end of a step."""
 NEARLY_CLOSED = 1e-9
 """[m, rad] Errors that a start may have where Newton's method comes no nearer."""
+TORN_APART = 0.1
+"""[m, rad] Error of closure to which no step brings a closed loop that the integrator follows."""
+SHORTEST = 1e-6
+"""[m] Least distance that a loop can keep: its direction is lost where the places meet."""
 ASSEMBLY_STEPS = 50
 """Most steps of Newton's method at a start."""
 SETTLING_STEPS = 2
@@ -177,7 +183,8 @@ def solver(sparsity: str, size: int) -> ca.Function:
     """In: ``A = G M^-1 G^T`` with open rows empty, which rows are closed (n), b (n). Out: lambda with ``A lambda = b``.
 
     Redundant rows leave A singular; refinements with a proximal term approach the multipliers of least norm, metres and
-    radians weighed alike, and make no decision on rank.
+    radians weighed alike, and make no decision on rank. Where redundant rows contradict each other, by rounding or by
+    different time constants, b loses what no multipliers could make of it.
     """
     A = SX.sym("A", ca.Sparsity.deserialize(sparsity))
     closed, given = SX.sym("closed", size), SX.sym("b", size)
@@ -187,19 +194,22 @@ def solver(sparsity: str, size: int) -> ca.Function:
     yields = mean > UNMOVED
     mean, b = ca.if_else(yields, mean, 1), ca.if_else(yields, given, 0)
     open_rows = (1 - closed) * mean
-    multipliers = _refined(A, b, SX(size, 1), PROXIMAL * mean + open_rows, REFINEMENTS)
     weight = ca.fmax(diagonal, LEAST * mean)
-    left = (b - A @ multipliers) / ca.sqrt(weight)
-    solved = ca.norm_inf(left) <= SOLVED * ca.norm_inf(b / ca.sqrt(weight))
-    shift = SCALED_PROXIMAL * weight + open_rows
-    better = _refined(A, b, multipliers, shift, SCALED_REFINEMENTS)
+    scaled = ca.ldl(A + ca.diag(SCALED_PROXIMAL * weight + open_rows))
+    contradiction = b
+    for _ in range(SCALED_REFINEMENTS):
+        contradiction = SCALED_PROXIMAL * weight * ca.ldl_solve(contradiction, *scaled)
+    b = b - contradiction
+    multipliers = _refined(A, b, SX(size, 1), ca.ldl(A + ca.diag(PROXIMAL * mean + open_rows)), REFINEMENTS)
+    better = _refined(A, b, multipliers, scaled, SCALED_REFINEMENTS)
+    left, less = (ca.norm_inf((b - A @ found) / ca.sqrt(weight)) for found in (multipliers, better))
+    solved = ca.logic_or(left <= SOLVED * ca.norm_inf(b / ca.sqrt(weight)), less > BETTER * left)
     multipliers = ca.if_else(solved, multipliers, better)
     return ca.Function(f"solve_{size}", [A, closed, given], [multipliers])
 
 
-def _refined(A: SX, b: SX, multipliers: SX, shift: SX, times: int) -> SX:
-    """Multipliers after some proximal steps: each solves with ``shift`` (n) on the diagonal for what is left."""
-    D, LT, order = ca.ldl(A + ca.diag(ca.repmat(shift, b.shape[0] // shift.shape[0], 1)))
+def _refined(A: SX, b: SX, multipliers: SX, factors: tuple[SX, SX, list[int]], times: int) -> SX:
+    """Multipliers after some proximal steps, each of which solves for what is left with the ``factors``."""
     for _ in range(times):
-        multipliers = multipliers + ca.ldl_solve(b - A @ multipliers, D, LT, order)
+        multipliers = multipliers + ca.ldl_solve(b - A @ multipliers, *factors)
     return multipliers

@@ -15,7 +15,15 @@ import casadi as ca
 
 from mbdy.engine import rosenbrock
 from mbdy.engine.building import FLAGS, FORWARD, LINK, compiler, shared_library
-from mbdy.engine.closures import ASSEMBLY_STEPS, CLOSED, DRIFT, NEARLY_CLOSED, SETTLED, SETTLING_STEPS
+from mbdy.engine.closures import (
+    ASSEMBLY_STEPS,
+    CLOSED,
+    DRIFT,
+    NEARLY_CLOSED,
+    SETTLED,
+    SETTLING_STEPS,
+    TORN_APART,
+)
 from mbdy.engine.core import binding
 from mbdy.engine.dynamics import Dynamics, equations_of
 from mbdy.engine.equations import Equations
@@ -27,7 +35,7 @@ from mbdy.engine.virtual import VirtualCore
 
 CLOSING = {
     "ASSEMBLY_STEPS": ASSEMBLY_STEPS, "SETTLING_STEPS": SETTLING_STEPS, "CLOSED": CLOSED,
-    "NEARLY_CLOSED": NEARLY_CLOSED, "SETTLED": SETTLED, "DRIFT": DRIFT,
+    "NEARLY_CLOSED": NEARLY_CLOSED, "SETTLED": SETTLED, "DRIFT": DRIFT, "TORN_APART": TORN_APART,
 }  # fmt: skip
 """How the core closes loops (`mbdy.engine.closures`)."""
 CORE = Path(__file__).parent / "core"

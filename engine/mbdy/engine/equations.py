@@ -9,6 +9,7 @@ runs, in C or in CasADi's virtual machine, is made of these; a model's numbers a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
@@ -18,7 +19,7 @@ import casadi as ca
 from casadi import MX
 
 from mbdy.engine import gravity_gradient, order_n
-from mbdy.engine.closures import closure
+from mbdy.engine.closures import SHORTEST, closure
 from mbdy.engine.constants import Structure, layout, parameter_names, prepare_body, structure
 from mbdy.engine.kernels import Kernels
 from mbdy.engine.loops import INERTIAL_SIDE, Closing, Loops, Seat
@@ -49,7 +50,7 @@ class Equations:
     locks: tuple[tuple[int, int], ...]
     """Place in ``u`` of each lock, with the place in ``x`` of the speed that it stops."""
     constants: Mapping[str, slice]
-    """Where each body's constants lie in ``k``."""
+    """Where the constants of each body, and of each ``loop.NAME``, lie in ``k``."""
     gaps: ca.Function | None = None
     assemble: ca.Function | None = None
     smooth_derivatives: ca.Function | None = None
@@ -149,7 +150,10 @@ class _Assembly:
             n_q=self.layout.n_q,
             locks=self.locks(),
             modal=slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + self.layout.n_eta),
-            constants={b.name: at for b, at in zip(self.model.bodies, self.layout.constants, strict=True)},
+            constants={
+                **{b.name: at for b, at in zip(self.model.bodies, self.layout.constants, strict=True)},
+                **{f"loop.{loop.name}": at for loop, at in zip(self.model.loops, self.layout.loops, strict=True)},
+            },
         )
 
     def closing(self) -> dict[str, ca.Function]:
@@ -173,7 +177,10 @@ class _Assembly:
             pieces += made.call(prepare_body, (kind,), ca.vertcat(*own))
         for loop in self.model.loops:
             stem = f"loop.{loop.name}"
-            distance = p[self.ports.by_name[f"{stem}.distance"].places] if loop.distance is not None else MX(0)
+            distance = MX(0)
+            if loop.distance is not None:
+                given = p[self.ports.by_name[f"{stem}.distance"].places]
+                distance = ca.if_else(given >= SHORTEST, given, math.nan)
             time = p[self.ports.by_name[f"{stem}.time_constant"].places]
             pieces += [ca.if_else(time > 0, 1 / time, 0), distance]
         if self.model.gravity_gradient:

@@ -11,6 +11,9 @@ from mbdy.engine.inertia_check import mass_matrix
 from mbdy.engine.mechanism import Mechanism
 from mbdy.engine.model import Model
 
+ROUNDING = 1e-13
+"""Eigenvalues below this, relative to the largest size of one, are zero."""
+
 
 class FastestMode(NamedTuple):
     """The ``body`` and the number ``mode``, from 1, that swings most at the angular ``frequency`` [rad/s]."""
@@ -21,7 +24,8 @@ class FastestMode(NamedTuple):
 
 
 def fastest_mode(model: Model) -> FastestMode | None:
-    """The fastest free vibration of ``model`` at its start in which modes take part; None without flexible bodies.
+    """The fastest free vibration of ``model`` at its start in which modes take part; None without flexible
+    bodies, or where no stiffness holds their modes.
 
     Springs of joints and loops are left out, and so is damping; modes are taken about zero. It is the largest
     eigenvalue of modal stiffness against the mass matrix of all joints and modes.
@@ -41,9 +45,11 @@ def fastest_mode(model: Model) -> FastestMode | None:
             stiffness += own.T @ np.array(body.flex.stiffness) @ own
     free = ~np.array(mechanism.prescribed, dtype=bool)
     values, vectors = eigh(stiffness[np.ix_(free, free)], mass[np.ix_(free, free)])
+    if not values.size or values[-1] <= ROUNDING * np.abs(values).max():
+        return None
     whole = np.zeros(n)
     whole[free] = vectors[:, -1]
-    energy = [whole[modes] @ stiffness[modes, modes] @ whole[modes] for modes in mechanism.modes]
-    i = int(np.argmax(energy))
+    energy = {i: whole[modes] @ stiffness[modes, modes] @ whole[modes] for i, modes in enumerate(mechanism.modes)}
+    i = max((i for i, body in enumerate(model.bodies) if body.flex), key=energy.__getitem__)
     share = np.abs(whole[mechanism.modes[i]] * (stiffness @ whole)[mechanism.modes[i]])
-    return FastestMode(model.bodies[i].name, int(np.argmax(share)) + 1, float(np.sqrt(max(values[-1], 0.0))))
+    return FastestMode(model.bodies[i].name, int(np.argmax(share)) + 1, float(np.sqrt(values[-1])))

@@ -67,6 +67,7 @@ def made_of(source: str, table: BodyTable, path: str, folder: Path, findings: Fi
         for key, value in values.items()
         if key in keys
     }
+    _keep_ends(source, arguments, table, place, findings)
     if len(findings.faults) > before:
         return None
     try:
@@ -105,6 +106,15 @@ def _hidden(source: str, table: BodyTable, path: str, findings: Findings) -> dic
         if key in table.model_fields_set:
             findings.refuse(f"{path}.{key}", f"is given by '{source}' of its flex", "remove it")
     return hidden
+
+
+def _keep_ends(source: str, values: Mapping[str, Any], table: BodyTable, place: str, findings: Findings) -> None:
+    """Refuse modes of a free body that move the place where a joint holds it."""
+    if values.get("ends") != "free" or values.get("clamp") or table.joint.kind in ("free", "attitude"):
+        return
+    message = "'free' has modes that move the body's frame, which its joint holds"
+    instead = "give clamp = true" if source == "beam" else "leave it out: modes are held then"
+    findings.refuse(f"{place}.ends", message, f'{instead}, or make the body a floating root, kind = "free"')
 
 
 def _clamp(given: object, place: str, findings: Findings) -> str | None:

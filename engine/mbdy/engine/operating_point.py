@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.closures import ASSEMBLY_STEPS, CLOSED, NEARLY_CLOSED
+from mbdy.engine.closures import ASSEMBLY_STEPS, CLOSED, NEARLY_CLOSED, SHORTEST
 from mbdy.engine.equations import Equations
 from mbdy.engine.faults import RefusalError
 from mbdy.engine.model import Model
@@ -108,6 +108,8 @@ def _closed(model: Model, made: Equations, x: Array, u: Array, k: Array) -> Arra
 def _constants(model: Model, made: Equations, p: Array) -> Array:
     k = np.array(made.prepare(p)).ravel()
     for name, own in made.constants.items():
+        if not np.isfinite(k[own]).all() and name.startswith("loop."):
+            raise RefusalError(f"parameter '{name}.distance': must be at least {SHORTEST} m")
         if not np.isfinite(k[own]).all():
             raise RefusalError(
                 f"parameters of body {name!r}: no body can have them",

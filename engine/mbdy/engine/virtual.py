@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine import rosenbrock
-from mbdy.engine.closures import ASSEMBLY_STEPS, CLOSED, DRIFT, NEARLY_CLOSED, SETTLED, SETTLING_STEPS
+from mbdy.engine.closures import ASSEMBLY_STEPS, CLOSED, DRIFT, NEARLY_CLOSED, SETTLED, SETTLING_STEPS, TORN_APART
 from mbdy.engine.core.binding import (
     BAD_INPUT,
     BAD_PARAMETER,
@@ -24,6 +24,7 @@ from mbdy.engine.core.binding import (
     FAILED,
     OK,
     ORDERS,
+    TORN,
     UNCLOSED,
 )
 from mbdy.engine.equations import Equations
@@ -104,26 +105,27 @@ class VirtualCore:
 
     def _assembled(self) -> bool:
         """Whether the loops closed in u could be closed; they are then."""
-        error, _ = self._gaps_at(self.u, math.inf)
+        error = self._gaps_at(self.u, math.inf)[0]
         for _ in range(ASSEMBLY_STEPS):
             if error <= CLOSED:
                 break
             self._nearer(self.u, math.inf)
-            error, _ = self._gaps_at(self.u, math.inf)
+            error = self._gaps_at(self.u, math.inf)[0]
         if not error <= NEARLY_CLOSED:
             return False
         self._stop(self.u, np.zeros_like(self.impulses))
         return True
 
-    def _gaps_at(self, u: Vector, largest: float) -> tuple[float, float]:
-        """The largest error of closed loops below ``largest``, and the largest rate; see gaps() in core.c."""
+    def _gaps_at(self, u: Vector, largest: float) -> tuple[float, float, float]:
+        """The largest error of closed loops below ``largest``, that of all, and the largest rate; see gaps() in
+        core.c."""
         assert self._gaps
         self._gaps(self.x, u, self._k, out=(self._errors[0], self._errors[1]))
         errors, rates = np.abs(self._errors)
-        counted = np.where(errors >= largest, 0.0, errors)
-        if counted.max(initial=0.0) != 0.0:
-            self.fault = int(np.argmax(counted))
-        return float(counted.max(initial=0.0)), float(rates.max(initial=0.0))
+        if errors.max(initial=0.0) != 0.0:
+            self.fault = int(np.argmax(errors))
+        error = np.where(errors >= largest, 0.0, errors).max(initial=0.0)
+        return float(error), float(errors.max(initial=0.0)), float(rates.max(initial=0.0))
 
     def _nearer(self, u: Vector, largest: float) -> None:
         assert self._assemble
@@ -137,16 +139,19 @@ class VirtualCore:
         self._latch(self.x, u, self._k, out=(self._stage, impulses))
         self.x[:] = self._stage
 
-    def _settle(self, u: Vector) -> None:
+    def _settle(self, u: Vector, before: float) -> int:
         """Takes out what the integrator left of errors of closed loops; see settle() in core.c."""
-        error, rate = self._gaps_at(u, DRIFT)
+        error, widest, rate = self._gaps_at(u, DRIFT)
+        if before <= DRIFT and widest > TORN_APART:
+            return TORN
         for _ in range(SETTLING_STEPS):
             if not error > SETTLED:
                 break
             self._nearer(u, DRIFT)
-            error, rate = self._gaps_at(u, DRIFT)
+            error, _, rate = self._gaps_at(u, DRIFT)
         if rate > SETTLED:
             self._stop(u, np.zeros_like(self.impulses))
+        return OK
 
     def outputs(self, x: int | None = None, u: int | None = None, y: int | None = None) -> None:
         own = _at(y, self.y)
@@ -182,15 +187,20 @@ class VirtualCore:
             return status
         self._x_old[:] = self.x
         before = self.impulses.copy()
-        self._stop_locked(self.u if order == HELD else self.u_end)
+        acting = self.u if order == HELD else self.u_end
+        self._stop_locked(acting)
+        apart = self._gaps_at(acting, math.inf)[1] if self._assemble else 0.0
         n = max(1, math.ceil(H / h - 1e-9))
         advance = self._integrators[integrator]
         for i in range(n):
             advance(i / n, (i + 1) / n, H / n, order)
             self._normalise(self.x)
-        if self._assemble:
-            self._settle(self.u if order == HELD else self.u_end)
-        if (status := self._finite(self.x, FAILED)) != OK:
+        status = self._settle(acting, apart) if self._assemble else OK
+        place = self.fault
+        if (finite := self._finite(self.x, FAILED)) != OK:
+            status = finite
+        if status != OK:
+            self.fault = place if status == TORN else self.fault
             self.x[:] = self._x_old
             self.impulses[:] = before
             return status
@@ -232,7 +242,7 @@ class VirtualCore:
         self.impulses[:] = 0.0
         moving = any(u[lock] and self.x[speed] for lock, speed in self._locks)
         if self.impulses.size > len(self._locks):
-            moving = moving or not self._gaps_at(u, math.inf)[1] <= SETTLED
+            moving = moving or not self._gaps_at(u, math.inf)[2] <= SETTLED
         if moving:
             self._stop(u, self.impulses)
 

@@ -9,7 +9,7 @@ import ctypes
 from ctypes import POINTER, c_double, c_int, c_void_p
 
 ABI = 5
-OK, BAD_INPUT, BAD_PARAMETER, BAD_START, FAILED, BAD_STEP, UNCLOSED = range(7)
+OK, BAD_INPUT, BAD_PARAMETER, BAD_START, FAILED, BAD_STEP, UNCLOSED, TORN = range(8)
 INTEGRATORS = {"rk4": 0, "euler-cromer": 1, "rosenbrock": 2}
 IMPLICIT = ("rosenbrock",)
 """Integrators that need a core built for them."""

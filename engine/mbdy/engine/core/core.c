@@ -188,9 +188,14 @@ void mbdy_normalise(double *x) {
 }
 
 #if MBDY_NROWS
-/* Errors of closed loops and rates that they should not have: the largest error below `largest` (mbdy_fault says which)
-   and the largest rate, NaN where one is none. */
-static void gaps(mbdy_core *core, const double *u, double largest, double *error, double *rate) {
+struct gaps {
+    double error, widest, rate;
+};
+
+/* Errors of closed loops and rates that they should not have: the largest error below `largest`, the largest of all
+   (mbdy_fault says which) and the largest rate; NaN where one is none. */
+static struct gaps gaps(mbdy_core *core, const double *u, double largest) {
+    struct gaps found = {0.0, 0.0, 0.0};
     const double *rates = core->errors + MBDY_NROWS;
     core->arg[0] = core->vector[MBDY_X];
     core->arg[1] = u;
@@ -198,12 +203,13 @@ static void gaps(mbdy_core *core, const double *u, double largest, double *error
     core->res[0] = core->errors;
     core->res[1] = core->errors + MBDY_NROWS;
     mbdy_model_gaps(core->arg, core->res, core->iw, core->w, 0);
-    *error = *rate = 0.0;
     for (int i = 0; i < MBDY_NROWS; i++) {
         const double size = fabs(core->errors[i]);
-        if (!(size >= largest) && !isnan(*error) && !(size <= *error)) *error = size, core->fault = i;
-        if (!isnan(*rate) && !(fabs(rates[i]) <= *rate)) *rate = fabs(rates[i]);
+        if (!(size >= largest) && !isnan(found.error) && !(size <= found.error)) found.error = size;
+        if (!isnan(found.widest) && !(size <= found.widest)) found.widest = size, core->fault = i;
+        if (!isnan(found.rate) && !(fabs(rates[i]) <= found.rate)) found.rate = fabs(rates[i]);
     }
+    return found;
 }
 
 /* One Newton step towards closed loops, for those with errors below `largest`. */
@@ -235,26 +241,27 @@ static void stop(mbdy_core *core, const double *u, double *impulses) {
 #if MBDY_NROWS
 static int assemble(mbdy_core *core) {
     const double *u = core->vector[MBDY_U];
-    double error, rate;
-    gaps(core, u, INFINITY, &error, &rate);
+    double error = gaps(core, u, INFINITY).error;
     for (int i = 0; i < MBDY_ASSEMBLY_STEPS && !(error <= MBDY_CLOSED); i++) {
         nearer(core, u, INFINITY);
-        gaps(core, u, INFINITY, &error, &rate);
+        error = gaps(core, u, INFINITY).error;
     }
     if (!(error <= MBDY_NEARLY_CLOSED)) return MBDY_UNCLOSED;
     stop(core, u, NULL);
     return MBDY_OK;
 }
 
-/* Takes out what the integrator left of errors of closed loops and their rates. */
-static void settle(mbdy_core *core, const double *u) {
-    double error, rate;
-    gaps(core, u, MBDY_DRIFT, &error, &rate);
-    for (int i = 0; i < MBDY_SETTLING_STEPS && error > MBDY_SETTLED; i++) {
+/* Takes out what the integrator left of errors of closed loops and their rates; MBDY_TORN where those that were closed
+   `before` are not any more. */
+static int settle(mbdy_core *core, const double *u, double before) {
+    struct gaps found = gaps(core, u, MBDY_DRIFT);
+    if (before <= MBDY_DRIFT && found.widest > MBDY_TORN_APART) return MBDY_TORN;
+    for (int i = 0; i < MBDY_SETTLING_STEPS && found.error > MBDY_SETTLED; i++) {
         nearer(core, u, MBDY_DRIFT);
-        gaps(core, u, MBDY_DRIFT, &error, &rate);
+        found = gaps(core, u, MBDY_DRIFT);
     }
-    if (rate > MBDY_SETTLED) stop(core, u, NULL);
+    if (found.rate > MBDY_SETTLED) stop(core, u, NULL);
+    return MBDY_OK;
 }
 #endif
 
@@ -366,9 +373,7 @@ static int latch(mbdy_core *core, const double *u) {
     memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * MBDY_NIMPULSES);
     for (int i = 0; i < MBDY_NLOCKS; i++) moving |= u[locks[i]] != 0.0 && x[speeds[i]] != 0.0;
 #if MBDY_NIMPULSES > MBDY_NLOCKS
-    double error, rate;
-    gaps(core, u, INFINITY, &error, &rate);
-    moving |= !(rate <= MBDY_SETTLED);
+    moving |= !(gaps(core, u, INFINITY).rate <= MBDY_SETTLED);
 #endif
     if (moving) stop(core, u, core->vector[MBDY_LATCHED]);
     return moving;
@@ -392,19 +397,24 @@ int mbdy_advance(mbdy_core *core, double H, double h, int integrator, int order)
     memcpy(core->x_old, x, sizeof(double) * MBDY_NX);
     memcpy(core->latched_old, core->vector[MBDY_LATCHED], sizeof(double) * MBDY_NIMPULSES);
     latch(core, order == MBDY_HELD ? u : core->vector[MBDY_U_END]);
+#if MBDY_NROWS
+    const double before = gaps(core, order == MBDY_HELD ? u : core->vector[MBDY_U_END], INFINITY).widest;
+#endif
     const double n = fmax(1.0, ceil(H / h - 1e-9)), step = H / n;
     for (double i = 0.0; i < n; i += 1.0) {
         integrators[integrator](core, i / n, (i + 1.0) / n, step, order);
         mbdy_normalise(x);
     }
+    int status = MBDY_OK;
 #if MBDY_NROWS
-    settle(core, order == MBDY_HELD ? u : core->vector[MBDY_U_END]);
+    status = settle(core, order == MBDY_HELD ? u : core->vector[MBDY_U_END], before);
 #endif
     bad = not_finite(x, MBDY_NX);
-    if (bad >= 0) {
+    if (bad >= 0) status = faulty(core, bad, MBDY_FAILED);
+    if (status != MBDY_OK) {
         memcpy(x, core->x_old, sizeof(double) * MBDY_NX);
         memcpy(core->vector[MBDY_LATCHED], core->latched_old, sizeof(double) * MBDY_NIMPULSES);
-        return faulty(core, bad, MBDY_FAILED);
+        return status;
     }
     if (order != MBDY_HELD) memcpy(u, core->vector[MBDY_U_END], sizeof(double) * MBDY_NU);
     if (order == MBDY_QUADRATIC) memcpy(core->vector[MBDY_U_MID], u, sizeof(double) * MBDY_NU);

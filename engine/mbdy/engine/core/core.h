@@ -27,7 +27,8 @@ enum mbdy_status {
     MBDY_FAILED = 4,        /* the state left the finite numbers; mbdy_fault says which; the old one is back */
     MBDY_BAD_STEP = 5,      /* the communication or internal step is not positive and finite, or too many; or there is
                                no such order of the inputs, or this core has no such integrator */
-    MBDY_UNCLOSED = 6       /* the loops cannot be closed from the start; mbdy_fault says which row; x is as before */
+    MBDY_UNCLOSED = 6,      /* the loops cannot be closed from the start; mbdy_fault says which row; x is as before */
+    MBDY_TORN = 7           /* a closed loop came apart in the step; mbdy_fault says which row; the old state is back */
 };
 
 /* Only cores with MBDY_IMPLICIT in their config.h have the linearly implicit one, which needs n_x by n_x doubles. */

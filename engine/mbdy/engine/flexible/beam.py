@@ -113,8 +113,8 @@ def beam(
 
     ``length`` [m]; ``mass_per_length`` [kg/m]; ``bending_stiffness`` EI [N.m2] against deflection along the boom's y
     and along its z, or one for both; ``torsional_stiffness`` GJ [N.m2]; ``polar_inertia`` [kg.m] per length about the
-    axis, of which half counts about each diameter in the rigid body's inertia. The rotary inertia of sections in
-    bending and their shear are left out.
+    axis. The rotary inertia of sections in bending and their shear are left out, so what sections have about their
+    diameters is no part of the body's inertia; only of a boom without modes that bend it is, half of ``polar_inertia``.
 
     ``modes``          how many that deflect along y, along z, that twist; in this order they are numbered.
     ``damping_ratio``  [-] one or one for each mode.
@@ -255,8 +255,14 @@ def _moments(
         for offset in radius * np.array([[0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]):
             parts.append(_carried(field, x, offset, moved, twisted, short))
             masses.append(share)
+        central = -4 * share
+        if field.bending:  # which knows nothing of the sections' inertia about their diameters: take it off
+            for offset in radius * np.array([[1, 0, 0], [-1, 0, 0]]):
+                parts.append(_carried(field, x, offset, moved, twisted, short))
+                masses.append(-share)
+            central = -2 * share
         parts.append(parts[0])
-        masses.append(-4 * share)
+        masses.append(central)
     end = np.array([field.length])
     moved, turned = field.at(end)
     short = field.shortening(end) if spin else None

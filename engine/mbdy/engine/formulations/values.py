@@ -91,9 +91,9 @@ class Given:
     """A body's inputs.
 
     ``forces`` and ``torques`` (1 + nodes, 3) at its mass centre, the gravity gradient's too, then at its nodes, body
-    axes (node axes at the nodes of a flexible body); ``modal`` (m) on its modes; ``effort`` [N, N.m] of each degree of freedom; ``rest`` of each
-    coordinate; ``held`` says which degrees of freedom are prescribed or locked and ``acceleration`` what they follow
-    (zero where free or locked); ``motors`` [N.m] of its wheels.
+    axes (node axes at the nodes of a flexible body); ``modal`` (m) on its modes; ``effort`` [N, N.m] of each degree of
+    freedom; ``rest`` of each coordinate; ``held`` says which degrees of freedom are prescribed or locked and
+    ``acceleration`` what they follow (zero where free or locked); ``motors`` [N.m] of its wheels.
     """
 
     forces: Array

@@ -218,6 +218,9 @@ int plant_explain(plant *it, int core_status, double step) {
             if (place < MBDY_NP)
                 return plant_say(it, PLANT_DISCARD, "parameter '%s' is %g: set a finite number",
                                  plant_variables[MBDY_NU + place].name, it->vector[MBDY_P][place]);
+            if (strncmp(body_of(place - MBDY_NP), "loop.", 5) == 0)
+                return plant_say(it, PLANT_DISCARD, "parameter '%s.distance' is too small: set a positive one",
+                                 body_of(place - MBDY_NP));
             return plant_say(it, PLANT_DISCARD,
                              "body '%s' cannot have the parameters that were set: its mass and the principal moments of its "
                              "inertia (less its wheels' spin inertia) must not be negative, axes and quaternions not zero, "
@@ -227,6 +230,12 @@ int plant_explain(plant *it, int core_status, double step) {
         case MBDY_UNCLOSED:
             return plant_say(it, PLANT_DISCARD, "'%s': its loop cannot be closed from the start values, start nearer to where it closes",
                              plant_variables[MBDY_NU + MBDY_NP + MBDY_RESIDUALS + place].name);
+        case MBDY_TORN:
+            return plant_say(it, PLANT_DISCARD,
+                             "'%s': its loop came apart within the step of %g s from %.17g s, the state is as it was: look at its "
+                             "time constant and at inputs, or export with a smaller step than %g s",
+                             plant_variables[MBDY_NU + MBDY_NP + MBDY_RESIDUALS + place].name, step, it->now.time,
+                             plant_identity.step);
         case MBDY_FAILED:
             return plant_say(it, PLANT_DISCARD,
                              "state '%s' left the finite numbers within the step of %g s from %.17g s, the state is as it was: "
