@@ -318,3 +318,31 @@ def three_legs(*, seed: int = 1, joints: int = 6, parallel: bool = False) -> Mod
         for leg in (1, 2)
     )  # fmt: skip
     return replace(model, loops=loops)
+
+
+FOUR_BAR_FILE = """
+mbdy = 1
+[body.crank]
+mass = 1
+com = [0.5, 0, 0]
+inertia = [0.1, 0.1, 0.1]
+joint = { to = "inertial", kind = "revolute", axis = [0, 0, 1] }
+[body.coupler]
+mass = 1
+com = [1, 0, 0]
+inertia = [0.1, 0.1, 0.1]
+joint = { to = "crank", kind = "revolute", axis = [0, 0, 1], at = [1, 0, 0] }
+node.end = { at = [2, 0, 0] }
+[body.rocker]
+mass = 1
+com = [1, 0, 0]
+inertia = [0.1, 0.1, 0.1]
+joint = { to = "inertial", kind = "revolute", axis = [0, 0, 1], at = [2.5, 0, 0] }
+node.tip = { at = [1.5, 0, 0] }
+[loop.closure]
+a = "coupler.end"
+b = "rocker.tip"
+kind = "pin"
+axis = [0, 0, 1]
+"""
+"""A four-bar in a plane as a model file, its start to be found."""

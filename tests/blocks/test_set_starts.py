@@ -12,31 +12,9 @@ import pytest
 
 from mbdy.blocks import Plant, StartMovedWarning
 from mbdy.engine import Model, loads
+from mechanisms import FOUR_BAR_FILE
 
-FOUR_BAR = """
-mbdy = 1
-[body.crank]
-mass = 1
-com = [0.5, 0, 0]
-inertia = [0.1, 0.1, 0.1]
-joint = { to = "inertial", kind = "revolute", axis = [0, 0, 1] }
-[body.coupler]
-mass = 1
-com = [1, 0, 0]
-inertia = [0.1, 0.1, 0.1]
-joint = { to = "crank", kind = "revolute", axis = [0, 0, 1], at = [1, 0, 0] }
-node.end = { at = [2, 0, 0] }
-[body.rocker]
-mass = 1
-com = [1, 0, 0]
-inertia = [0.1, 0.1, 0.1]
-joint = { to = "inertial", kind = "revolute", axis = [0, 0, 1], at = [2.5, 0, 0] }
-node.tip = { at = [1.5, 0, 0] }
-[loop.closure]
-a = "coupler.end"
-b = "rocker.tip"
-kind = "pin"
-axis = [0, 0, 1]
+FOUR_BAR = f"""{FOUR_BAR_FILE}
 [initial]
 crank.joint.angle = 1
 crank.joint.rate = 2

@@ -21,38 +21,13 @@ from mbdy.engine.mechanism import Mechanism, closure, exponential
 from mbdy.engine.model import Body, Flex, Joint, Loop, Model, Node, Side
 from mbdy.engine.ports import ports
 from mbdy.engine.rules import keep_rules
+from mechanisms import FOUR_BAR_FILE
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
-FOUR_BAR = """
-mbdy = 1
-[body.crank]
-mass = 1
-com = [0.5, 0, 0]
-inertia = [0.1, 0.1, 0.1]
-joint = { to = "inertial", kind = "revolute", axis = [0, 0, 1] }
-[body.coupler]
-mass = 1
-com = [1, 0, 0]
-inertia = [0.1, 0.1, 0.1]
-joint = { to = "crank", kind = "revolute", axis = [0, 0, 1], at = [1, 0, 0] }
-node.end = { at = [2, 0, 0] }
-[body.rocker]
-mass = 1
-com = [1, 0, 0]
-inertia = [0.1, 0.1, 0.1]
-joint = { to = "inertial", kind = "revolute", axis = [0, 0, 1], at = [2.5, 0, 0] }
-node.tip = { at = [1.5, 0, 0] }
-[loop.closure]
-a = "coupler.end"
-b = "rocker.tip"
-kind = "pin"
-axis = [0, 0, 1]
-"""
-
 
 def four_bar(*start: str, loop: str = "") -> Model:
-    return loads(FOUR_BAR + loop + "\n[initial]\n" + "\n".join(start))
+    return loads(FOUR_BAR_FILE + loop + "\n[initial]\n" + "\n".join(start))
 
 
 def vector(rng: np.random.Generator, size: float = 1.0) -> tuple[float, float, float]:
@@ -194,13 +169,13 @@ class TestFourBar:
         assert 0 < assembly(model).angle < math.radians(2)
 
     def test_prescribed_degrees_of_freedom_do_not_move(self) -> None:
-        driven = FOUR_BAR.replace("[0, 0, 1] }", '[0, 0, 1], motion = "prescribed" }', 1)
+        driven = FOUR_BAR_FILE.replace("[0, 0, 1] }", '[0, 0, 1], motion = "prescribed" }', 1)
         model = loads(driven + '[initial]\ncrank.joint.angle = "80 deg"')
         assert model.initial["crank.joint.angle"] == (math.radians(80),)
         assert assembly(model).degrees_of_freedom == 0
 
     def test_speeds_against_prescribed_ones(self) -> None:
-        text = FOUR_BAR.replace("[0, 0, 1] }", '[0, 0, 1], motion = "prescribed" }', 1)
+        text = FOUR_BAR_FILE.replace("[0, 0, 1] }", '[0, 0, 1], motion = "prescribed" }', 1)
         text = text.replace("at = [2.5, 0, 0] }", 'at = [2.5, 0, 0], motion = "prescribed" }')
         start = four_bar('crank.joint.angle = "60 deg"').initial
         given = "\n".join(f"{name} = {value[0]!r}" for name, value in start.items())
@@ -346,7 +321,7 @@ def test_what_must_stay_stays_or_nothing_is_found() -> None:
 
 
 def test_elements_of_vectors_and_quaternions_stay() -> None:
-    text = FOUR_BAR.replace('"inertial"', '"base"')
+    text = FOUR_BAR_FILE.replace('"inertial"', '"base"')
     text += '[body.base]\nmass = 9\ninertia = [1, 1, 1]\njoint = { to = "inertial", kind = "free" }\n'
     text += '[loop.anchor]\na = "inertial"\nb = "base"\nat_b = [1, 0, 0]\nkind = "ball"\n'
     model = loads(text + "[initial]\ncrank.joint.angle = 1")
@@ -362,7 +337,7 @@ def test_elements_of_vectors_and_quaternions_stay() -> None:
 
 
 def test_a_tree_far_from_the_inertial_origin_closes_as_well() -> None:
-    text = FOUR_BAR.replace('to = "inertial"', 'to = "base"')
+    text = FOUR_BAR_FILE.replace('to = "inertial"', 'to = "base"')
     text += '[body.base]\nmass = 9\ninertia = [1, 1, 1]\njoint = { to = "inertial", kind = "free" }\n'
     far = loads(text + "[initial]\nbase.position = [7e6, -3e6, 1e6]\ncrank.joint.angle = 1")
     near = loads(text + "[initial]\ncrank.joint.angle = 1")

@@ -12,27 +12,20 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbdy.blocks.errors import StateError, StepError, VariableError
+from mbdy.blocks.errors import StepError, VariableError
 from mbdy.blocks.fast_loop import tell_of_fast_loops
 from mbdy.blocks.fast_mode import tell_of_fast_modes
+from mbdy.blocks.faults import Faults
 from mbdy.blocks.grids import positive
 from mbdy.blocks.set_starts import closed_starts, tell_of_moves
 from mbdy.blocks.singular import watch
 from mbdy.blocks.typed import Inputs, OutputLayout, Outputs, inputs
 from mbdy.engine import Compiled, Model, Ports, Variable, compiled, keep_rules, load
-from mbdy.engine.closures import SHORTEST
 from mbdy.engine.core.binding import (
-    BAD_INPUT,
-    BAD_PARAMETER,
-    BAD_START,
-    BAD_STEP,
-    FAILED,
     IMPLICIT,
     INTEGRATORS,
     OK,
     ORDERS,
-    TORN,
-    UNCLOSED,
 )
 from mbdy.engine.dynamics import Dynamics
 from mbdy.engine.formulations import ORDER_N
@@ -115,6 +108,9 @@ class Plant:
         self._layout = OutputLayout(self.ports)
         self.inputs: Inputs = inputs(self.ports, self._u_end if self._order else self._u)
         self._watch = watch(self.model, self.ports)
+        self._faults = Faults(
+            self.compiled.equations, core, self.inputs.values, self._u_mid, self._s, self._p, self.internal_step
+        )
         self._time = self._lost = 0.0
         self._begun = False
         self._stale = True
@@ -215,7 +211,7 @@ class Plant:
         except (TypeError, ctypes.ArgumentError):
             raise StepError(f"communication step: must be a number of seconds, got {H!r}") from None
         if status != OK:
-            raise self._error(status, H)
+            raise self._faults.error(status, self._time, H)
         self._begun = True
         self._advance(H)
         if self._watch is not None:
@@ -256,7 +252,7 @@ class Plant:
             self._advance(done * H)
             if self._watch is not None:
                 self._watch.rows(begin + H * np.arange(1, done + 1, dtype=np.float64), out[:done, wanted:])
-        return out[:done, :wanted], None if status == OK else self._error(status, H)
+        return out[:done, :wanted], None if status == OK else self._faults.error(status, self._time, H)
 
     def jump(self) -> None:
         """With linear or quadratic inputs: let them take the values set now at this instant, without a way to them."""
@@ -283,10 +279,10 @@ class Plant:
         states = None if x is None else self._checked(x, self._x, "states")
         given = self._given(u)
         if not np.isfinite(given).all():
-            raise self._bad_input(int(np.flatnonzero(~np.isfinite(given))[0]), given)
+            raise self._faults.bad_input(int(np.flatnonzero(~np.isfinite(given))[0]), given)
         orbit = self.ports.orbit_position
         if orbit and not np.any(given[orbit]):
-            raise self._bad_input(orbit.start, given)
+            raise self._faults.bad_input(orbit.start, given)
         self._core.outputs(None if states is None else states.ctypes.data, given.ctypes.data, y.ctypes.data)
         return Outputs(self._layout, self._time if t is None else t, y)
 
@@ -350,7 +346,7 @@ class Plant:
             given[places] = self._s[places]
             self._s[:] = closed_starts(self.model, self.ports, given, self._u, self._set)
         if (status := self._core.start()) != OK:
-            raise self._error(status)
+            raise self._faults.error(status, self._time)
         if closing:
             y = np.empty(len(self._y))
             self._core.outputs(None, self.inputs.values.ctypes.data, y.ctypes.data)
@@ -358,7 +354,7 @@ class Plant:
 
     def _prepare(self) -> None:
         if (status := self._core.prepare()) != OK:
-            raise self._error(status)
+            raise self._faults.error(status, self._time)
         if self._watch is not None:
             self._watch.parameters(self._p)
 
@@ -387,70 +383,6 @@ class Plant:
         if array.shape != like.shape:
             raise VariableError(f"{what}: values of shape {like.shape} are needed, got {array.shape}")
         return array
-
-    def _bad_input(self, place: int, given: Array) -> VariableError:
-        name, value = self.input_names[place], given[place]
-        orbit = self.ports.orbit_position
-        if orbit and orbit.start <= place < orbit.stop and math.isfinite(value):
-            name, value = name.partition("[")[0], given[orbit].tolist()
-            return VariableError(
-                f"input {name!r}: must lead away from the attracting centre, got {value} m; nothing was changed"
-            )
-        wanted = "0 or 1" if math.isfinite(value) else "finite"
-        return VariableError(f"input {name!r}: must be {wanted}, got {value}; nothing was changed")
-
-    def _impossible(self, constant: int) -> VariableError:
-        owners = self.compiled.equations.constants.items()
-        body = next((name for name, at in owners if at.start <= constant < at.stop), None)
-        if body is None:
-            return VariableError("parameters: no finite linear equations follow from them; look at the operating point")
-        if body.startswith("loop."):
-            return VariableError(f"parameter '{body}.distance': must be at least {SHORTEST} m")
-        return VariableError(
-            f"parameters of body {body!r}: no body can have them; its mass and the principal moments of its inertia "
-            "(less its wheels' spin inertia) must not be negative, axes and quaternions must not be zero, "
-            "rates of friction must be positive, stops and points of a harness in their order"
-        )
-
-    def _open_loop(self, status: int, H: float) -> Exception:
-        row = self.output_names[self.ports.span("residuals").start + self._core.fault]
-        loop = row.rpartition(".")[0]
-        if status == UNCLOSED:
-            return VariableError(
-                f"{loop!r}: cannot be closed from the start values, {row!r} stays; start nearer to where it closes"
-            )
-        return StateError(
-            f"{loop!r} came apart between {self._time} s and {self._time + H} s, {row!r} most; the plant is as it was "
-            f"at {self._time} s. The internal step {self.internal_step} s may be too long for its time constant "
-            f"{self[f'{loop}.time_constant']} s or for the motion, or the mechanism singular there"
-        )
-
-    def _error(self, status: int, H: float = math.nan) -> Exception:
-        place = self._core.fault
-        if status == BAD_INPUT:
-            middle = self._order == ORDERS["quadratic"] and not math.isfinite(self._u_mid[place])
-            return self._bad_input(place, self._u_mid if middle else self.inputs.values)
-        if status == BAD_PARAMETER:
-            if place < len(self.parameter_names):
-                name = self.parameter_names[place]
-                return VariableError(f"parameter {name!r}: must be finite, got {self._p[place]}")
-            return self._impossible(place - len(self.parameter_names))
-        if status == BAD_START:
-            if math.isfinite(self._s[place]):  # a zero quaternion spoils what an attitude root's start is made into
-                place = next((at for at in self.ports.quaternions if not self._s[at : at + 4].any()), place)
-            name = self.ports.start_names[place]
-            what = "a quaternion must not be zero" if ".attitude" in name else f"must be finite, got {self._s[place]}"
-            return VariableError(f"start value {name!r}: {what}")
-        if status in (UNCLOSED, TORN):
-            return self._open_loop(status, H)
-        if status == BAD_STEP:
-            return StepError(f"communication step: must be positive, finite and below 1e9 internal ones, got {H} s")
-        assert status == FAILED
-        return StateError(
-            f"state {self.state_names[place]!r} left the finite numbers between {self._time} s and {self._time + H} s; "
-            f"the plant is as it was at {self._time} s. A joint may move no inertia there, or the internal step "
-            f"{self.internal_step} s may be too long"
-        )
 
 
 def _restored(
