@@ -261,7 +261,9 @@ def test_an_interrupted_run_keeps_its_rows(satellite: Path, environment):
         subprocess.run([*command, "--until", "0.1"], env=environment, check=True, capture_output=True)
         start_up = 1.0 + 2.0 * (time.monotonic() - begin)
     long = [*command, "--until", "1e6", "--every", "0.1", "--outputs", "bus.omega", "-o", "run.csv"]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background, by children too
     with subprocess.Popen(long, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        signal.signal(signal.SIGINT, before)
         time.sleep(start_up)
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=LONGEST)
