@@ -157,17 +157,13 @@ def test_sanitizers_find_nothing_in_many_random_calls(fmi, tmp_path):
 @each_version
 def test_sanitizers_find_nothing_where_modes_bend_and_a_loop_closes(fmi, tmp_path):
     """On a boom with a drum at its root: modes carry nearly all of a bare boom's inertia there, and do not follow the
-    parameters that are set. The loop holds places alone: a weld at a right angle asks for speeds beyond all numbers."""
+    parameters that are set."""
     seen_by(SEES_MEMORY, tmp_path)
     weld = docking()
     *rest, boom = weld.bodies
     drum = tuple(tuple(value + 0.2 * (i == j) for j, value in enumerate(row)) for i, row in enumerate(boom.inertia))
-    ball = replace(
-        weld,
-        bodies=(*rest, replace(boom, inertia=drum)),
-        loops=(replace(weld.loops[0], rows=(4, 5, 6), kind="ball"),),
-    )
-    one = watched(native(ball, fmi, tmp_path / "fmu"), SEES_MEMORY)
+    sturdy = replace(weld, bodies=(*rest, replace(boom, inertia=drum)))
+    one = watched(native(sturdy, fmi, tmp_path / "fmu"), SEES_MEMORY)
     made = driver(one, tmp_path, SEES_MEMORY)
     for seed in (200, 201):
         check_coverage(ran([made, seed, MANY // 2]), one)
