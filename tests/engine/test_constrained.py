@@ -17,36 +17,12 @@ from mbdy.engine.formulations.values import Reader, rotation
 from mbdy.engine.frames import from_matrix
 from mbdy.engine.model import Body, Joint, Loop, Model, Node, Side
 from mbdy.engine.ports import ports
-from oracles.named import near, rate, rows, vectors
+from oracles.named import BASE, CHILD, STATE, XYZ, near, rate, rows, vectors
 from oracles.random_flexible import Case, random_flexible
 
 CONSTRAINED = ("lagrange", "kamman", "penrose")
 ROUNDING = 1e-10
 """Relative, where condition numbers reach 1e5."""
-XYZ = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-
-
-BASE = Body(
-    name="base",
-    joint=Joint(to="inertial", kind="free", translations=XYZ, spherical=True),
-    mass=3.0,
-    com=(0.1, -0.2, 0.05),
-    inertia=((1.0, 0.1, 0.0), (0.1, 1.4, -0.2), (0.0, -0.2, 1.1)),
-    nodes={"corner": Node(at=(0.3, 0.4, -0.2))},
-)
-CHILD = Body(
-    name="child", joint=Joint(to="end"), mass=0.8, com=(0.2, 0.1, -0.3), inertia=rows(np.diag([0.3, 0.2, 0.25]))
-)
-STATE = {
-    "base__velocity": (0.3, -0.1, 0.2),
-    "base__attitude": (0.5, 0.1, -0.7, 0.4),
-    "base__omega": (0.7, -0.4, 0.9),
-    "child__joint__angle": 0.8,
-    "child__joint__rate": -1.1,
-    "system__gravity": (1.0, -2.0, 3.0),
-    "base__corner__force": (0.3, 0.2, -0.6),
-    "base__corner__torque": (0.1, -0.5, 0.3),
-}
 
 
 @pytest.mark.parametrize("seed", range(12))

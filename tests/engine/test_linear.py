@@ -22,9 +22,10 @@ from mbdy.engine import (
     save,
     trim,
 )
-from mbdy.engine.error_coordinates import cross_matrix, quaternion_tangent, rotation
+from mbdy.engine.error_coordinates import quaternion_tangent, rotation
 from mbdy.engine.faults import RefusalError
 from mbdy.engine.linear import Linearization
+from mbdy.engine.rotations import cross_matrix
 from oracles.dense_kane import coefficients
 from oracles.random_models import random_inputs, random_model, random_state
 from systems import chain, diagonal, floating, free_body

@@ -1,18 +1,45 @@
-"""Vectors of a model by the names of its variables, for tests of equations."""
+"""Vectors of a model by the names of its variables, and two bodies with a state, for tests of equations."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from mbdy.engine.model import Model
+from mbdy.engine.model import Body, Joint, Model, Node
 from mbdy.engine.ports import ports
 
 EXACT = 1e-12
 """Relative, of two ways to the same numbers."""
 
 
+XYZ = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
 def rows(matrix) -> tuple[tuple[float, ...], ...]:
     return tuple(map(tuple, np.array(matrix, float).tolist()))
+
+
+BASE = Body(
+    name="base",
+    joint=Joint(to="inertial", kind="free", translations=XYZ, spherical=True),
+    mass=3.0,
+    com=(0.1, -0.2, 0.05),
+    inertia=((1.0, 0.1, 0.0), (0.1, 1.4, -0.2), (0.0, -0.2, 1.1)),
+    nodes={"corner": Node(at=(0.3, 0.4, -0.2))},
+)
+CHILD = Body(
+    name="child", joint=Joint(to="end"), mass=0.8, com=(0.2, 0.1, -0.3), inertia=rows(np.diag([0.3, 0.2, 0.25]))
+)
+STATE = {
+    "base__velocity": (0.3, -0.1, 0.2),
+    "base__attitude": (0.5, 0.1, -0.7, 0.4),
+    "base__omega": (0.7, -0.4, 0.9),
+    "child__joint__angle": 0.8,
+    "child__joint__rate": -1.1,
+    "system__gravity": (1.0, -2.0, 3.0),
+    "base__corner__force": (0.3, 0.2, -0.6),
+    "base__corner__torque": (0.1, -0.5, 0.3),
+}
+"""Of the base on its own and a child on a hinge, under gravity and loads."""
 
 
 def vectors(model: Model, **values) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -84,16 +84,14 @@ def fmu(
 ) -> None:
     """Export a model as an FMU."""
     internal = seconds(step, "--step")
-    from mbdy.blocks.fast_loop import tell_of_fast_loops
-    from mbdy.blocks.fast_mode import tell_of_fast_modes
+    from mbdy.blocks.too_fast import tell_of_what_is_too_fast
     from mbdy.fmu.export import checked, export_fmu, platforms_of
 
     checked(fmi=fmi, kind=kind, step=internal, integrator=integrator.value)
     wanted = platforms_of(platform or (), kind)
     loaded = load_model(model)
     path = written(model, output, ".fmu")
-    tell_of_fast_modes(loaded, internal, integrator.value)
-    tell_of_fast_loops(loaded, internal)
+    tell_of_what_is_too_fast(loaded, internal, integrator.value)
     with busy("exporting") as tell:
         export_fmu(
             loaded,

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.errors import StepError, VariableError
-from mbdy.blocks.fast_loop import tell_of_fast_loops
-from mbdy.blocks.fast_mode import tell_of_fast_modes
 from mbdy.blocks.faults import Faults
 from mbdy.blocks.grids import positive
 from mbdy.blocks.set_starts import closed_starts, tell_of_moves
 from mbdy.blocks.singular import watch
+from mbdy.blocks.too_fast import tell_of_what_is_too_fast
 from mbdy.blocks.typed import Inputs, OutputLayout, Outputs, inputs
 from mbdy.engine import Compiled, Model, Ports, Variable, compiled, keep_rules, load
 from mbdy.engine.core.binding import (
@@ -87,8 +86,7 @@ class Plant:
         keep_rules(self.model)
         self.internal_step = _seconds(step, "step")
         self.integrator = _chosen(integrator, INTEGRATORS, "integrator")
-        tell_of_fast_modes(self.model, self.internal_step, self.integrator)
-        tell_of_fast_loops(self.model, self.internal_step)
+        tell_of_what_is_too_fast(self.model, self.internal_step, self.integrator)
         self.interpolation = _chosen(interpolation, ORDERS, "interpolation")
         self.formulation = formulation
         self.dynamics = dynamics

@@ -10,7 +10,7 @@ runs, in C or in CasADi's virtual machine, is made of these; a model's numbers a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
 from operator import add
@@ -249,9 +249,8 @@ class _Assembly:
         """
         known = self.system(x, u, k, Kernels())
         stopping = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]
-        rates = self.moving_loops(known, u, k) if self.model.loops else None
         stopped = replace(known, inputs=stopping)
-        moves, loops = self.pushed(stopped, u, k, rates)
+        moves, loops = self.pushed(stopped, u, k, lambda _: [-rate for _, rate in self.gaps_of(known, u, k)])
         after = x + self.embedded(self.jumps(moves), [m.modal_rate for m in moves])
         impulses = []
         for j, kind in enumerate(known.structures):
@@ -264,12 +263,14 @@ class _Assembly:
 
     def gaps(self, x: MX, u: MX, k: MX) -> tuple[MX, MX]:
         """Errors of closed loops, and what their rates are beyond ``-phi/T``."""
-        system = self.system(x, u, k, Kernels())
-        loops = Loops(system, order_n.velocities(system), self.closings(u, k))
-        pairs = list(zip(loops.closings, loops.found, strict=True))
-        errors = [c.closed * motion.phi for c, motion in pairs]
-        rates = [c.closed * (motion.rate + c.constants[0] * motion.phi) for c, motion in pairs]
+        errors, rates = zip(*self.gaps_of(self.system(x, u, k, Kernels()), u, k), strict=True)
         return ca.densify(ca.vertcat(*errors)), ca.densify(ca.vertcat(*rates))
+
+    def gaps_of(self, system: System, u: MX, k: MX) -> list[tuple[MX, MX]]:
+        """Of each loop what `gaps` has of all."""
+        loops = Loops(system, order_n.velocities(system), self.closings(u, k))
+        pairs = zip(loops.closings, loops.found, strict=True)
+        return [(c.closed * of.phi, c.closed * (of.rate + c.constants[0] * of.phi)) for c, of in pairs]
 
     def assemble(self, x: MX, u: MX, k: MX, largest: MX) -> MX:
         """The state one Newton step nearer to closed loops, moved as impulses would move it.
@@ -279,8 +280,10 @@ class _Assembly:
         known = self.system(x, u, k, Kernels())
         held = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]
         held = [replace(given, acceleration=MX.zeros(given.acceleration.shape)) for given in held]
-        errors = [motion.phi for motion in Loops(known, order_n.velocities(known), self.closings(u, k)).found]
-        small = [ca.if_else(ca.norm_inf(phi) < largest, -phi, 0) for phi in errors]
+
+        def small(loops: Loops) -> list[MX]:
+            return [ca.if_else(ca.norm_inf(of.phi) < largest, -of.phi, 0) for of in loops.found]
+
         moves, _ = self.pushed(replace(known, inputs=held), u, k, small)
         steps = [
             replace(state, u=jump, eta_rate=m.modal_rate)
@@ -294,23 +297,19 @@ class _Assembly:
         step = ca.vertcat(*q_steps, MX.zeros(self.layout.n_u), *(state.eta_rate for state in steps))
         return ca.densify(x + ca.vertcat(step, MX.zeros(self.layout.n_x - step.shape[0])))
 
-    def moving_loops(self, system: System, u: MX, k: MX) -> list[MX]:
-        """What closing at once gives the loops: the rates ``-phi/T``, from which their errors decay with T alone."""
-        loops = Loops(system, order_n.velocities(system), self.closings(u, k))
-        pairs = zip(loops.closings, loops.found, strict=True)
-        return [-motion.rate - c.constants[0] * motion.phi for c, motion in pairs]
-
-    def pushed(self, system: System, u: MX, k: MX, right: list[MX] | None) -> tuple[list[BodyMotion], Loops | None]:
-        """The sweeps of ``system`` at rest without forces, its loops driven by ``right``."""
+    def pushed(
+        self, system: System, u: MX, k: MX, right: Callable[[Loops], list[MX]]
+    ) -> tuple[list[BodyMotion], Loops | None]:
+        """The sweeps of ``system`` at rest without forces, its loops driven by what ``right`` has for each."""
         resting_system = replace(system, states=[resting(state) for state in system.states])
         moves = order_n.velocities(resting_system)
         release(moves)
-        if right is None:
+        if not self.model.loops:
             order_n.accelerations(resting_system, moves, MX.zeros(3))
             return moves, None
         order_n.eliminate(resting_system, moves)
         loops = Loops(resting_system, moves, self.closings(u, k))
-        loops.close(MX.zeros(3), right)
+        loops.close(MX.zeros(3), right(loops))
         return moves, loops
 
     def jumps(self, moves: list[BodyMotion]) -> list[MX]:

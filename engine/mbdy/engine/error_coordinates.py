@@ -22,6 +22,7 @@ from mbdy.engine.constants import Layout, layout
 from mbdy.engine.model import Body, Model
 from mbdy.engine.operating_point import OperatingPoint
 from mbdy.engine.ports import Ports
+from mbdy.engine.rotations import cross_matrix
 from mbdy.engine.variables import switched
 
 Array = NDArray[np.float64]
@@ -90,12 +91,6 @@ def rotation(q: Array) -> Array:
     """Body to reference components (3x3) of a unit quaternion w, x, y, z."""
     w, v = q[0], np.asarray(q[1:])
     return (w * w - v @ v) * np.eye(3) + 2.0 * np.outer(v, v) + 2.0 * w * cross_matrix(v)
-
-
-def cross_matrix(v: Array) -> Array:
-    """``cross_matrix(v) @ w = v x w``."""
-    x, y, z = v
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 def held(body: Body, ports: Ports, u: Array, accelerated: Sequence[str] = ()) -> tuple[bool, ...]:

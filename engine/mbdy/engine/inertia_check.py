@@ -17,6 +17,7 @@ import numpy as np
 from mbdy.engine.faults import Fault
 from mbdy.engine.model import IDENTITY, Body, Joint, Model
 from mbdy.engine.ports import coordinate_names
+from mbdy.engine.rotations import cross_matrix, exponential, rotation
 from mbdy.engine.tables import path_of
 from mbdy.engine.topology import ROOT, tree
 
@@ -96,7 +97,7 @@ def _at_node(body: Body, name: str) -> np.ndarray:
     node = body.nodes.get(name)
     motion = np.eye(6, 6 + body.modes)
     if node:
-        motion[3:, :3] = -_cross(node.at)
+        motion[3:, :3] = -cross_matrix(node.at)
     if node and node.shape:
         motion[:, 6:] = node.shape
     return motion
@@ -158,7 +159,7 @@ def _spatial_inertia(body: Body) -> np.ndarray:
     for wheel in body.wheels.values():
         axis = np.array(wheel.axis) / math.hypot(*wheel.axis)
         inertia -= wheel.inertia * np.outer(axis, axis)
-    arm = _cross(body.com)
+    arm = cross_matrix(body.com)
     return np.block([[inertia - body.mass * arm @ arm, body.mass * arm], [-body.mass * arm, body.mass * np.eye(3)]])
 
 
@@ -169,38 +170,22 @@ def _joint(body: Body, model: Model) -> tuple[np.ndarray, np.ndarray]:
     columns = np.zeros((6, joint.n_u))
     turn = np.eye(3)  # from body components to those of the axis at hand
     if joint.spherical:
-        turn = _rotation(starts.get("attitude") or IDENTITY)
+        turn = rotation(starts.get("attitude") or IDENTITY)
         columns[:3, joint.n_translations :] = np.eye(3)
     angles = starts.get("angle") or (0.0,) * len(joint.rotations)
     for k in reversed(range(len(joint.rotations))):
         axis = np.array(joint.rotations[k]) / math.hypot(*joint.rotations[k])
         columns[:3, joint.n_translations + k] = turn.T @ axis
-        turn = _about(axis, angles[k]) @ turn
+        turn = exponential(axis * angles[k]) @ turn
     slide = np.zeros(3)
     distances = starts.get("displacement") or starts.get("position") or (0.0,) * joint.n_translations
     for k, translation in enumerate(joint.translations):
         axis = np.array(translation) / math.hypot(*translation)
         columns[3:, k] = turn.T @ axis
         slide += axis * distances[k]
-    frame = _rotation(joint.frame)
+    frame = rotation(joint.frame)
     inward = (frame @ turn).T  # from parent to body components
     transform = np.zeros((6, 6))
     transform[:3, :3] = transform[3:, 3:] = inward
-    transform[3:, :3] = -inward @ _cross(np.array(joint.at) + frame @ slide)
+    transform[3:, :3] = -inward @ cross_matrix(np.array(joint.at) + frame @ slide)
     return transform, columns
-
-
-def _cross(v: Sequence[float] | np.ndarray) -> np.ndarray:
-    x, y, z = v
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-
-
-def _about(axis: np.ndarray, angle: float) -> np.ndarray:
-    cross = _cross(axis)
-    return np.eye(3) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
-
-
-def _rotation(q: Sequence[float]) -> np.ndarray:
-    w, vector = q[0], np.array(q[1:])
-    cross = _cross(vector)
-    return np.eye(3) + 2 * (w * cross + cross @ cross) / (w * w + float(vector @ vector))

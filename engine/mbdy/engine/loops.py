@@ -16,7 +16,6 @@ from casadi import DM, MX
 
 from mbdy.engine import closures, observe, order_n
 from mbdy.engine.closures import Closure
-from mbdy.engine.model import Loop
 from mbdy.engine.order_n import BodyMotion, System
 from mbdy.engine.topology import ROOT
 
@@ -256,8 +255,3 @@ def _square(blocks: dict[tuple[int, int], MX], found: dict[int, tuple[MX, MX]]) 
             if second >= first:
                 term = -(epsilon.T @ change)
                 blocks[first, second] = blocks[first, second] + term if (first, second) in blocks else term
-
-
-def closing(loop: Loop, seats: tuple[Seat, Seat], constants: MX, closed: MX) -> Closing:
-    """``loop`` as the sweeps need it."""
-    return Closing(closures.closure(loop), seats, constants, closed)

@@ -15,6 +15,7 @@ import numpy as np
 
 from mbdy.engine.model import IDENTITY, INERTIAL, Loop, Model, Node, Side
 from mbdy.engine.ports import coordinate_names, speed_names
+from mbdy.engine.rotations import cross_matrix, exponential, rotation
 from mbdy.engine.topology import ROOT, tree
 
 State = Mapping[str, np.ndarray]
@@ -36,7 +37,9 @@ class Place:
     def shifted(self, at: Sequence[float] | np.ndarray, axes: np.ndarray) -> Place:
         """The place ``at`` from here, with ``axes``, both in these axes."""
         arm = self.axes @ np.asarray(at, dtype=float)
-        return Place(self.position + arm, self.axes @ axes, self.turning, self.moving - cross(arm) @ self.turning)
+        return Place(
+            self.position + arm, self.axes @ axes, self.turning, self.moving - cross_matrix(arm) @ self.turning
+        )
 
 
 @dataclass(frozen=True)
@@ -175,7 +178,7 @@ class Mechanism:
             moving = place.moving.copy()
             moving[:, column] += direction
             arm = direction * (distance if far else 0.0)
-            moving -= cross(arm) @ place.turning
+            moving -= cross_matrix(arm) @ place.turning
             place, column = Place(place.position + arm, place.axes, place.turning, moving), column + 1
         turning, axes = place.turning.copy(), place.axes
         if joint.spherical:
@@ -216,7 +219,7 @@ def deformed(node: Node, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
     bend = np.array(node.bend) if node.bend else np.zeros((3, len(eta), len(eta)))
     turn = shape[:3] @ eta
     at = np.array(node.at) + shape[3:] @ eta + 0.5 * bend @ eta @ eta
-    angle, skew = float(np.linalg.norm(turn)), cross(turn)
+    angle, skew = float(np.linalg.norm(turn)), cross_matrix(turn)
     first = (1 - math.cos(angle)) / angle**2 if angle > 1e-4 else 0.5 - angle**2 / 24
     second = (angle - math.sin(angle)) / angle**3 if angle > 1e-4 else 1 / 6 - angle**2 / 120
     spread = np.eye(3) + first * skew + second * skew @ skew
@@ -227,7 +230,7 @@ def closure(loop: Loop, a: Place, b: Place) -> Closure:
     """How far ``loop`` between the loop frames ``a`` and ``b`` is from closed."""
     gap = b.position - a.position
     apart = a.axes.T @ gap
-    moving = a.axes.T @ (b.moving - a.moving + cross(gap) @ a.turning)
+    moving = a.axes.T @ (b.moving - a.moving + cross_matrix(gap) @ a.turning)
     if loop.distance is not None:
         residual = np.array([(apart @ apart - loop.distance**2) / (2 * loop.distance)])
         rate = (apart @ moving / loop.distance)[None]
@@ -255,14 +258,14 @@ def _no_row(_: list[int], turned: np.ndarray, turning: np.ndarray) -> _Turning:
 def _one_row(rows: list[int], turned: np.ndarray, turning: np.ndarray) -> _Turning:
     j, k = (rows[0] + 1) % 3, (rows[0] + 2) % 3
     residual = np.array([-turned[j, k]])
-    rate = (cross(turned[:, k]) @ turning)[[j]]
+    rate = (cross_matrix(turned[:, k]) @ turning)[[j]]
     return residual, rate, residual, rate, False
 
 
 def _two_rows(rows: list[int], turned: np.ndarray, turning: np.ndarray) -> _Turning:
     k = 3 - sum(rows)
     i, j = (k + 1) % 3, (k + 2) % 3
-    spread = cross(turned[:, k]) @ turning
+    spread = cross_matrix(turned[:, k]) @ turning
     by_row = {i: (-turned[j, k], spread[j]), j: (turned[i, k], -spread[i])}
     residual = np.array([by_row[row][0] for row in rows])
     rate = np.array([by_row[row][1] for row in rows])
@@ -287,26 +290,6 @@ def _three_rows(rows: list[int], turned: np.ndarray, turning: np.ndarray) -> _Tu
 
 
 _TURNING = (_no_row, _one_row, _two_rows, _three_rows)
-
-
-def cross(v: Sequence[float] | np.ndarray) -> np.ndarray:
-    """The matrix of the cross product with ``v`` (3) from the left."""
-    x, y, z = v
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-
-
-def exponential(turn: np.ndarray) -> np.ndarray:
-    """The rotation matrix of a rotation vector [rad]."""
-    angle, skew = float(np.linalg.norm(turn)), cross(turn)
-    half = math.sin(angle / 2) / angle if angle else 0.5
-    return np.eye(3) + (math.sin(angle) / angle if angle else 1.0) * skew + 2 * half**2 * skew @ skew
-
-
-def rotation(quaternion: Sequence[float] | np.ndarray) -> np.ndarray:
-    """The rotation matrix of a quaternion w, x, y, z of any norm."""
-    w, vector = float(quaternion[0]), np.array(quaternion[1:], dtype=float)
-    skew = cross(vector)
-    return np.eye(3) + 2 * (w * skew + skew @ skew) / (w * w + float(vector @ vector))
 
 
 def _turned(quaternion: np.ndarray, turn: np.ndarray) -> np.ndarray:

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.constants import layout
-from mbdy.engine.error_coordinates import cross_matrix, error_coordinates, held, quaternion_tangent, rotation
+from mbdy.engine.error_coordinates import error_coordinates, held, quaternion_tangent, rotation
 from mbdy.engine.model import Model
 from mbdy.engine.operating_point import OperatingPoint
+from mbdy.engine.rotations import cross_matrix
 from mbdy.engine.slopes import Slopes
 from mbdy.engine.topology import tree
 

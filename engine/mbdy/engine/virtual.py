@@ -188,8 +188,8 @@ class VirtualCore:
         self._x_old[:] = self.x
         before = self.impulses.copy()
         acting = self.u if order == HELD else self.u_end
-        self._stop_locked(acting)
-        apart = self._gaps_at(acting, math.inf)[1] if self._assemble else 0.0
+        _, apart, parting = self._gaps_at(acting, math.inf) if self._gaps else (0.0, 0.0, 0.0)
+        self._stop_locked(acting, parting)
         n = max(1, math.ceil(H / h - 1e-9))
         advance = self._integrators[integrator]
         for i in range(n):
@@ -237,12 +237,12 @@ class VirtualCore:
             self.u_end[:] = self.u
         return OK, rows
 
-    def _stop_locked(self, u: Vector) -> None:
-        """Joints that are locked and still move stop at once, and so do loops; see latch() in core.c."""
+    def _stop_locked(self, u: Vector, parting: float) -> None:
+        """Joints that are locked and still move stop at once, and so do loops that part; see latch() in core.c."""
         self.impulses[:] = 0.0
         moving = any(u[lock] and self.x[speed] for lock, speed in self._locks)
         if self.impulses.size > len(self._locks):
-            moving = moving or not self._gaps_at(u, math.inf)[2] <= SETTLED
+            moving = moving or not parting <= SETTLED
         if moving:
             self._stop(u, self.impulses)
 

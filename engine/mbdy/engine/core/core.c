@@ -187,7 +187,6 @@ void mbdy_normalise(double *x) {
     }
 }
 
-#if MBDY_NROWS
 struct gaps {
     double error, widest, rate;
 };
@@ -196,6 +195,7 @@ struct gaps {
    (mbdy_fault says which) and the largest rate; NaN where one is none. */
 static struct gaps gaps(mbdy_core *core, const double *u, double largest) {
     struct gaps found = {0.0, 0.0, 0.0};
+#if MBDY_NROWS
     const double *rates = core->errors + MBDY_NROWS;
     core->arg[0] = core->vector[MBDY_X];
     core->arg[1] = u;
@@ -209,9 +209,15 @@ static struct gaps gaps(mbdy_core *core, const double *u, double largest) {
         if (!isnan(found.widest) && !(size <= found.widest)) found.widest = size, core->fault = i;
         if (!isnan(found.rate) && !(fabs(rates[i]) <= found.rate)) found.rate = fabs(rates[i]);
     }
+#else
+    (void)core;
+    (void)u;
+    (void)largest;
+#endif
     return found;
 }
 
+#if MBDY_NROWS
 /* One Newton step towards closed loops, for those with errors below `largest`. */
 static void nearer(mbdy_core *core, const double *u, double largest) {
     core->arg[0] = core->vector[MBDY_X];
@@ -261,6 +267,13 @@ static int settle(mbdy_core *core, const double *u, double before) {
         found = gaps(core, u, MBDY_DRIFT);
     }
     if (found.rate > MBDY_SETTLED) stop(core, u, NULL);
+    return MBDY_OK;
+}
+#else
+static int settle(mbdy_core *core, const double *u, double before) {
+    (void)core;
+    (void)u;
+    (void)before;
     return MBDY_OK;
 }
 #endif
@@ -364,8 +377,9 @@ static void (*const integrators[])(mbdy_core *core, double from, double to, doub
 #endif
 };
 
-/* Joints that are locked stop; loops that have been closed stop what they hold. 1 where there was anything to stop. */
-static int latch(mbdy_core *core, const double *u) {
+/* Joints that are locked stop; loops that have been closed stop what they hold, if their `gap` says that it moves. 1 where
+   there was anything to stop. */
+static int latch(mbdy_core *core, const double *u, struct gaps gap) {
 #if MBDY_NIMPULSES
     static const int locks[] = MBDY_LOCKS, speeds[] = MBDY_LOCK_SPEEDS;
     const double *x = core->vector[MBDY_X];
@@ -373,18 +387,24 @@ static int latch(mbdy_core *core, const double *u) {
     memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * MBDY_NIMPULSES);
     for (int i = 0; i < MBDY_NLOCKS; i++) moving |= u[locks[i]] != 0.0 && x[speeds[i]] != 0.0;
 #if MBDY_NIMPULSES > MBDY_NLOCKS
-    moving |= !(gaps(core, u, INFINITY).rate <= MBDY_SETTLED);
+    moving |= !(gap.rate <= MBDY_SETTLED);
+#else
+    (void)gap;
 #endif
     if (moving) stop(core, u, core->vector[MBDY_LATCHED]);
     return moving;
 #else
     (void)core;
     (void)u;
+    (void)gap;
     return 0;
 #endif
 }
 
-int mbdy_latch(mbdy_core *core) { return latch(core, core->vector[MBDY_U]); }
+int mbdy_latch(mbdy_core *core) {
+    const double *u = core->vector[MBDY_U];
+    return latch(core, u, gaps(core, u, INFINITY));
+}
 
 int mbdy_advance(mbdy_core *core, double H, double h, int integrator, int order) {
     double *x = core->vector[MBDY_X], *u = core->vector[MBDY_U];
@@ -396,19 +416,15 @@ int mbdy_advance(mbdy_core *core, double H, double h, int integrator, int order)
     if (bad >= 0) return faulty(core, bad, MBDY_BAD_INPUT);
     memcpy(core->x_old, x, sizeof(double) * MBDY_NX);
     memcpy(core->latched_old, core->vector[MBDY_LATCHED], sizeof(double) * MBDY_NIMPULSES);
-    latch(core, order == MBDY_HELD ? u : core->vector[MBDY_U_END]);
-#if MBDY_NROWS
-    const double before = gaps(core, order == MBDY_HELD ? u : core->vector[MBDY_U_END], INFINITY).widest;
-#endif
+    const double *acting = order == MBDY_HELD ? u : core->vector[MBDY_U_END];
+    const struct gaps before = gaps(core, acting, INFINITY);
+    latch(core, acting, before);
     const double n = fmax(1.0, ceil(H / h - 1e-9)), step = H / n;
     for (double i = 0.0; i < n; i += 1.0) {
         integrators[integrator](core, i / n, (i + 1.0) / n, step, order);
         mbdy_normalise(x);
     }
-    int status = MBDY_OK;
-#if MBDY_NROWS
-    status = settle(core, order == MBDY_HELD ? u : core->vector[MBDY_U_END], before);
-#endif
+    int status = settle(core, acting, before.widest);
     bad = not_finite(x, MBDY_NX);
     if (bad >= 0) status = faulty(core, bad, MBDY_FAILED);
     if (status != MBDY_OK) {

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from mbdy.engine.flexible.modal_body import cross_matrix, matrix3_of, rows_of, vector_of
+from mbdy.engine.flexible.modal_body import matrix3_of, rows_of, vector_of
 from mbdy.engine.model import Flex, Matrix3, Vector3
+from mbdy.engine.rotations import cross_matrix
 from mbdy.engine.units import quantity
 
 Matrix = Sequence[Sequence[float]] | Sequence[float]

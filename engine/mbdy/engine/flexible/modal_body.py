@@ -46,9 +46,3 @@ def node_of(at: np.ndarray, moving: np.ndarray, turning: np.ndarray, bend: np.nd
     """A node at ``at`` [m] from its mode shapes: ``moving`` and ``turning`` (3, m), ``bend`` (3, m, m) or None."""
     shape = rows_of(np.vstack((turning, moving)))
     return Node(at=vector_of(at), shape=shape, bend=() if bend is None else tuple(rows_of(rows) for rows in bend))
-
-
-def cross_matrix(v: np.ndarray) -> np.ndarray:
-    """The matrix (3, 3) that makes ``v x w`` of w."""
-    x, y, z = v
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mbdy.engine.flexible.modal_body import ModalBody, cross_matrix, matrix3_of, rows_of, vector_of
+from mbdy.engine.flexible.modal_body import ModalBody, matrix3_of, rows_of, vector_of
 from mbdy.engine.model import Flex, Node
+from mbdy.engine.rotations import cross_matrix
 
 ROUNDING = 1e-13
 """A sum this small beside the sum of its terms' sizes is zero."""
