@@ -15,12 +15,14 @@ import casadi as ca
 import dense_kernels
 from casadi import MX
 
-from mbdy.engine import deformation, order_n, seats
-from mbdy.engine.equations import _Assembly
-from mbdy.engine.kernels import Kernels
-from mbdy.engine.loops import INERTIAL_SIDE, Loops
-from mbdy.engine.model import Model
-from mbdy.engine.topology import ROOT
+from mbdy.engine.model.system import Model
+from mbdy.engine.model.topology import ROOT
+from mbdy.engine.order_n import flexible_body as deformation
+from mbdy.engine.order_n import nodes as seats
+from mbdy.engine.order_n import sweeps as order_n
+from mbdy.engine.order_n.equations import _Assembly
+from mbdy.engine.order_n.loop_forces import INERTIAL_SIDE, Loops
+from mbdy.engine.order_n.rigid_body import Kernels
 
 Columns = dict[tuple[str, int], MX]
 """Force vectors (6, n) of unit accelerations of a group of freedoms, or of unit multipliers of a loop."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import casadi as ca
 from casadi import SX
 
-from mbdy.engine import kernels, seats, spatial
-from mbdy.engine.constants import Structure
+from mbdy.engine.order_n import nodes as seats
+from mbdy.engine.order_n import rigid_body as kernels
+from mbdy.engine.order_n import spatial
+from mbdy.engine.order_n.constants import Structure
 
 
 def rest() -> ca.Function:

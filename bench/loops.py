@@ -28,8 +28,8 @@ from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
 from mbdy.engine import Model, ModelWarning, NoCompilerNote, equations  # noqa: E402
-from mbdy.engine.building import FLAGS, LINK, compiler, shared_library  # noqa: E402
-from mbdy.engine.compiled import generated  # noqa: E402
+from mbdy.engine.core.build import FLAGS, LINK, compiler, shared_library  # noqa: E402
+from mbdy.engine.core.library import generated  # noqa: E402
 
 AGREEMENT = 1e-9
 """Difference of the accelerations, of the largest, that is taken for rounding; mass matrices have conditions of 3e6."""

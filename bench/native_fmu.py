@@ -12,7 +12,7 @@ from pathlib import Path
 import fmpy
 
 from mbdy.engine import Model, compiled
-from mbdy.engine.building import compiler
+from mbdy.engine.core.build import compiler
 from mbdy.fmu import export_fmu
 from mbdy.fmu.table import Array, Scalar, arrays, scalars
 

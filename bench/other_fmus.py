@@ -17,7 +17,7 @@ from fmpy.fmi3 import FMU3Slave
 from native_fmu import VERSIONS, Row, ratio
 
 from mbdy.engine import Model, dumps
-from mbdy.engine.building import COMPILER_VARIABLE, compiler
+from mbdy.engine.core.build import COMPILER_VARIABLE, compiler
 from mbdy.fmu import export_fmu
 
 STEPS = 500

@@ -12,7 +12,7 @@ from math import acos, atan2, cos, hypot, pi, sin, sqrt
 
 import numpy as np
 
-from mbdy.engine.model import IDENTITY, INERTIAL, Body, Joint, Loop, Model, Quaternion, Side, Vector3
+from mbdy.engine.model.system import IDENTITY, INERTIAL, Body, Joint, Loop, Model, Quaternion, Side, Vector3
 from oracles.dense_kane import axis_rotation, quaternion_rotation, unit
 from systems import diagonal, floating
 

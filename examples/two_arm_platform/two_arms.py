@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import cos, pi, sin
 
 from mbdy.engine.flexible.beam import beam
-from mbdy.engine.model import INERTIAL, Body, Joint, Loop, Matrix3, Model, Node, Quaternion, Side, Vector3
+from mbdy.engine.model.system import INERTIAL, Body, Joint, Loop, Matrix3, Model, Node, Quaternion, Side, Vector3
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 BOOM_LENGTH, BOOM_MASS, BOOM_RADIUS = 7.0, 280.0, 0.5  # m, kg, m (a light mast, its mass that far from its axis)

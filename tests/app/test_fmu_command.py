@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fmu.ssp_cases import described
-from mbdy.engine.building import compiler
+from mbdy.engine.core.build import compiler
 from mbdy.fmu.native.platforms import this_machine
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mbdy.engine.linear import Linearization
+from mbdy.engine.linear.linearization import Linearization
 
 SPRUNG = """
 mbdy = 1

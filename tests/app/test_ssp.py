@@ -9,7 +9,7 @@ import pytest
 from fmpy.ssp.ssd import read_ssd
 
 from fmu.ssp_cases import DRIVEN, SENSED, described
-from mbdy.engine.building import compiler
+from mbdy.engine.core.build import compiler
 from mbdy.fmu.native.platforms import this_machine
 
 

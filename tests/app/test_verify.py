@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mbdy.app.evidence import literal
-from mbdy.engine.formulations import FORMULATIONS, Formulation
+from mbdy.engine.verification.formulations import FORMULATIONS, Formulation
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HINGED = """
@@ -45,7 +45,9 @@ def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def erring(monkeypatch: pytest.MonkeyPatch) -> None:
     """A formulation that always says zero."""
     zero = Formulation("zero", "rest", "nobody", lambda model: (), lambda model: lambda x, u, p: 0.0 * x)
-    monkeypatch.setattr(importlib.import_module("mbdy.engine.verify"), "FORMULATIONS", {**FORMULATIONS, "zero": zero})
+    monkeypatch.setattr(
+        importlib.import_module("mbdy.engine.verification.verify"), "FORMULATIONS", {**FORMULATIONS, "zero": zero}
+    )
 
 
 def test_a_model_that_all_cover_agrees(mbdy, pair):

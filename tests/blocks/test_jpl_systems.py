@@ -13,8 +13,8 @@ from jpl_systems import five_body, random_arguments, random_system, with_other_n
 from mbdy.blocks import Plant
 from mbdy.blocks.jpl import MBDY
 from mbdy.engine import Model, ModelWarning, load, loads, ports, save
-from mbdy.engine.files import dumps
-from mbdy.engine.formulations import formulation
+from mbdy.engine.files.read import dumps
+from mbdy.engine.verification.formulations import formulation
 from oracles.random_models import XYZ
 
 MODEL = Path(__file__).parents[2] / "examples" / "five_body_spacecraft" / "five_body.toml"

@@ -19,7 +19,7 @@ from mbdy.blocks import (
     simulate,
 )
 from mbdy.engine import Body, Joint, Model
-from mbdy.engine.model import Motion
+from mbdy.engine.model.system import Motion
 from systems import diagonal, floating
 
 DERIVATIVE = 1e-7

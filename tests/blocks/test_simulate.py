@@ -10,7 +10,7 @@ import pytest
 
 from mbdy.blocks import Plant, SimulationError, StepError, VariableError, simulate
 from mbdy.engine import Body, Joint, Model
-from mbdy.engine.model import Motion
+from mbdy.engine.model.system import Motion
 from systems import chain, diagonal
 
 INERTIA = 2.0

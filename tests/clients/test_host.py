@@ -23,7 +23,7 @@ from clients.cases import (
     references,
 )
 from fmu import foreign
-from mbdy.engine.building import compiler
+from mbdy.engine.core.build import compiler
 from mbdy.fmu import export_fmu
 from mbdy.fmu.native.platforms import Platform, host, named
 

@@ -15,7 +15,7 @@ import pytest
 
 from clients.cases import EXAMPLES, QUICKSTART
 from mbdy.blocks import Plant
-from mbdy.engine.building import compiler
+from mbdy.engine.core.build import compiler
 
 PAGE = Path(__file__).parents[2] / "docs" / "clients.md"
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mbdy.engine.assembly import assemble, assembled, assembly, kept
-from mbdy.engine.equations import equations
-from mbdy.engine.fastest_mode import fastest_mode
-from mbdy.engine.faults import Findings, ModelError, ModelWarning
-from mbdy.engine.files import dumps, loads
-from mbdy.engine.loop_spellings import ROWS
-from mbdy.engine.mechanism import Mechanism, closure, exponential
-from mbdy.engine.model import Body, Flex, Joint, Loop, Model, Node, Side
-from mbdy.engine.ports import ports
-from mbdy.engine.rules import keep_rules
+from mbdy.engine.assembly.kinematics import Mechanism, closure, exponential
+from mbdy.engine.assembly.start import assemble, assembled, assembly, kept
+from mbdy.engine.files.loops import ROWS
+from mbdy.engine.files.read import dumps, loads
+from mbdy.engine.files.rules import keep_rules
+from mbdy.engine.linear.fastest_mode import fastest_mode
+from mbdy.engine.model.faults import Findings, ModelError, ModelWarning
+from mbdy.engine.model.ports import ports
+from mbdy.engine.model.system import Body, Flex, Joint, Loop, Model, Node, Side
+from mbdy.engine.order_n.equations import equations
 from mechanisms import FOUR_BAR_FILE
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)

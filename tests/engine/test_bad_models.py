@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bad_models import BAD_MODELS, WARNED_MODELS, bars, beam, boom, bus, hinged, panel
-from mbdy.engine.faults import Fault, ModelError, ModelWarning
-from mbdy.engine.files import load, loads
+from mbdy.engine.files.read import load, loads
+from mbdy.engine.model.faults import Fault, ModelError, ModelWarning
 
 
 @pytest.mark.parametrize(("text", "path", "fragment"), [pytest.param(*bad[1:], id=bad[0]) for bad in BAD_MODELS])

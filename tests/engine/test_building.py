@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mbdy.engine.building import CompilerError, compiler, no_compiler, shared_library
+from mbdy.engine.core.build import CompilerError, compiler, no_compiler, shared_library
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the compilers of these tests are shell scripts")
 VERSION = 'for word in "$@"; do [ "$word" = --version ] && echo "of a test" && exit 0; done\n'

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from mbdy.engine.formulations import FORMULATIONS
-from mbdy.engine.formulations.closures import closures
-from mbdy.engine.formulations.constrained import STEP, Constrained
-from mbdy.engine.formulations.solutions import lagrange
-from mbdy.engine.formulations.values import Reader, rotation
-from mbdy.engine.frames import from_matrix
-from mbdy.engine.model import Body, Joint, Loop, Model, Node, Side
-from mbdy.engine.ports import ports
+from mbdy.engine.files.frames import from_matrix
+from mbdy.engine.model.ports import ports
+from mbdy.engine.model.system import Body, Joint, Loop, Model, Node, Side
+from mbdy.engine.verification.formulations import FORMULATIONS
+from mbdy.engine.verification.formulations.closures import closures
+from mbdy.engine.verification.formulations.constrained import STEP, Constrained
+from mbdy.engine.verification.formulations.solutions import lagrange
+from mbdy.engine.verification.formulations.values import Reader, rotation
 from oracles.named import BASE, CHILD, STATE, XYZ, near, rate, rows, vectors
 from oracles.random_flexible import Case, random_flexible
 

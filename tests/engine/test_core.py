@@ -16,8 +16,8 @@ import pytest
 
 from mbdy.blocks import Plant
 from mbdy.engine import CompilerError, NoCacheNote, NoCompilerNote, compiled
-from mbdy.engine.building import FLAGS, LINK, Compiler, compiler, shared_library
-from mbdy.engine.compiled import generated, sources
+from mbdy.engine.core.build import FLAGS, LINK, Compiler, compiler, shared_library
+from mbdy.engine.core.library import generated, sources
 from systems import chain, star
 
 SHOWN = '__attribute__((visibility("default")))'
@@ -157,7 +157,7 @@ def test_an_object_serves_every_library_that_holds_it(told):
 @needs_cc
 def test_a_long_file_alone_asks_for_less(told, monkeypatch):
     cc, lines = told
-    monkeypatch.setattr(sys.modules["mbdy.engine.building"], "LONG", 60)
+    monkeypatch.setattr(sys.modules["mbdy.engine.core.build"], "LONG", 60)
     shared_library({"a.c": "int f(void) { return 1; }" + " " * 60, "b.c": "int g(void) { return 1; }"}, cc, FLAGS, LINK)
     assert ["-O1" in line for line in lines() if line.endswith("a.c")] == [True]
     shared_library({"b.c": "int g(void) { return 2; }"}, cc, FLAGS, LINK)
@@ -198,7 +198,7 @@ def test_a_cache_that_cannot_be_is_said(tmp_path, monkeypatch):
 @pytest.fixture
 def without_compiler(monkeypatch):
     monkeypatch.setenv("MBDY_CC", "none")
-    module = sys.modules["mbdy.engine.compiled"]
+    module = sys.modules["mbdy.engine.core.library"]
     module.compiler.cache_clear()
     yield
     monkeypatch.undo()
@@ -213,7 +213,7 @@ def test_without_a_compiler_the_steps_run_with_a_note(without_compiler):
 
 
 def test_a_compiler_that_is_none_is_named(monkeypatch):
-    module = sys.modules["mbdy.engine.compiled"]
+    module = sys.modules["mbdy.engine.core.library"]
     monkeypatch.setenv("MBDY_CC", "/nowhere/cc")
     module.compiler.cache_clear()
     try:
@@ -228,7 +228,7 @@ def test_a_failing_compiler_is_named(tmp_path, monkeypatch):
     broken = tmp_path / "broken-cc"
     broken.write_text('#!/bin/sh\n[ "$1" = --version ] && exit 0\necho no such luck >&2\nexit 3\n')
     broken.chmod(0o755)
-    module = sys.modules["mbdy.engine.compiled"]
+    module = sys.modules["mbdy.engine.core.library"]
     monkeypatch.setenv("MBDY_CC", str(broken))
     monkeypatch.setenv("MBDY_CACHE", str(tmp_path / "cache"))
     module.compiler.cache_clear()

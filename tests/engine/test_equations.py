@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mbdy.engine.equations import equations
-from mbdy.engine.model import Body, Joint, Model, Node, Wheel
-from mbdy.engine.ports import Ports, ports
-from mbdy.engine.variables import Variable
+from mbdy.engine.model.ports import Ports, ports
+from mbdy.engine.model.system import Body, Joint, Model, Node, Wheel
+from mbdy.engine.model.variables import Variable
+from mbdy.engine.order_n.equations import equations
 from oracles.dense_kane import Kinematics, Solution, kinematics, outputs, quaternion_rotation, solve
 from oracles.random_models import XYZ, random_inputs, random_model, random_state, revalued
 

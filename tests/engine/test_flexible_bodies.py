@@ -10,8 +10,8 @@ from scipy.integrate import simpson
 
 from mbdy.blocks import Plant, simulate
 from mbdy.engine import Body, Joint, Model, Node, linearize
-from mbdy.engine.error_coordinates import rotation
 from mbdy.engine.flexible.beam import beam
+from mbdy.engine.linear.error_coordinates import rotation
 from systems import diagonal, floating
 
 LENGTH, MASS, STIFFNESS = 2.0, 3.0, 50.0

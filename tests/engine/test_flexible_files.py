@@ -24,7 +24,7 @@ from mbdy.engine.flexible.model_files import modal_file, reduced
 from mbdy.engine.flexible.nastran import read_nastran
 from mbdy.engine.flexible.reduction import reduce
 from mbdy.engine.flexible.sid import read_sid, write_sid
-from mbdy.engine.model import ZERO3
+from mbdy.engine.model.system import ZERO3
 
 BOOM: dict[str, Any] = {"length": 2.3, "mass_per_length": 0.7, "bending_stiffness": (11.0, 5.0)}
 TWIST: dict[str, Any] = {"torsional_stiffness": 3.0, "polar_inertia": 0.02}

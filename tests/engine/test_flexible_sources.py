@@ -18,8 +18,8 @@ from mbdy.engine.flexible.modal_body import ModalBody
 from mbdy.engine.flexible.moments import Moments, clamped
 from mbdy.engine.flexible.plate import plate
 from mbdy.engine.flexible.torsion import torsion
-from mbdy.engine.model import Body, Joint
-from mbdy.engine.rotations import cross_matrix
+from mbdy.engine.model.rotations import cross_matrix
+from mbdy.engine.model.system import Body, Joint
 
 BOOM: dict[str, Any] = {"length": 2.3, "mass_per_length": 0.7, "bending_stiffness": (11.0, 5.0)}
 TWIST: dict[str, Any] = {"torsional_stiffness": 3.0, "polar_inertia": 0.02}

@@ -14,8 +14,8 @@ import pytest
 
 from mbdy.blocks import Plant, simulate
 from mbdy.engine import Body, Joint, Model, ModelError, Verification, Wheel, equations, load, ports, verify
-from mbdy.engine.balances import BALANCES, Observer
-from mbdy.engine.formulations import (
+from mbdy.engine.verification.conservation import BALANCES, Observer
+from mbdy.engine.verification.formulations import (
     FORMULATIONS,
     Formulation,
     UncoveredError,
@@ -29,8 +29,8 @@ from mbdy.engine.formulations import (
     kinematics,
     solutions,
 )
-from mbdy.engine.formulations.values import Part, Reader
-from mbdy.engine.verification import named
+from mbdy.engine.verification.formulations.values import Part, Reader
+from mbdy.engine.verification.result import named
 from oracles.random_flexible import random_flexible
 from oracles.random_models import random_inputs, random_model, random_state, revalued
 from systems import XYZ, chain, diagonal, floating
@@ -182,7 +182,8 @@ OWN = (kane, barycentric, complement, constrained, kinematics, closures, closing
 @pytest.mark.parametrize("module", OWN, ids=lambda module: module.__name__)
 def test_formulations_share_only_the_model_and_its_numbers(module):
     source = Path(module.__file__).read_text(encoding="utf-8")
-    shared = {"formulations.values", "formulations.forces", "formulations.dense", "model", "topology"}
+    own = "verification.formulations"
+    shared = {f"{own}.values", f"{own}.forces", f"{own}.dense", "model.system", "model.topology"}
     if module not in (kane, barycentric, complement):
         shared |= {one.__name__.removeprefix("mbdy.engine.") for one in OWN[3:]}
     assert set(re.findall(r"^(?:from|import) mbdy\.engine\.(\S+)", source, re.MULTILINE)) <= shared
@@ -288,7 +289,7 @@ def test_an_error_in_a_formulation_is_found(monkeypatch):
         return rates
 
     false = Formulation("false", "one that errs", "nobody", lambda model: (), lambda model: wrong)
-    monkeypatch.setattr(importlib.import_module("mbdy.engine.verify"), "FORMULATIONS", {"false": false})
+    monkeypatch.setattr(importlib.import_module("mbdy.engine.verification.verify"), "FORMULATIONS", {"false": false})
     found = verify(model, states=3)
     assert not found.agrees
     (comparison,) = found.comparisons
@@ -309,7 +310,7 @@ def test_wrong_forces_of_loops_are_found(monkeypatch):
     false = Formulation(
         "false", "one that errs", "nobody", lambda model: (), true.derivatives, lambda model: wrong, "lagrange"
     )
-    monkeypatch.setattr(importlib.import_module("mbdy.engine.verify"), "FORMULATIONS", {"false": false})
+    monkeypatch.setattr(importlib.import_module("mbdy.engine.verification.verify"), "FORMULATIONS", {"false": false})
     found = verify(model, states=2)
     (comparison,) = found.comparisons
     assert comparison.found is not None
@@ -356,7 +357,7 @@ def lawful() -> Model:
 @pytest.fixture
 def recompiled():
     """Equations are compiled anew, in a test and after it."""
-    compiled = importlib.import_module("mbdy.engine.equations")._of_structure
+    compiled = importlib.import_module("mbdy.engine.order_n.equations")._of_structure
     compiled.cache_clear()
     yield
     compiled.cache_clear()
@@ -395,7 +396,7 @@ MUTATIONS = {
     "friction_rate": ("efforts", "effort", enlarged("friction_rate", 3.0)),
     "softness of stops": ("efforts", "STOP_SOFTNESS", lambda true: 1.001 * true),
     "friction_rate of wheels": ("efforts", "wheel_torques", sticky),
-    "bias of joints": ("kernels", "motion", reversed_bias),
+    "bias of joints": ("rigid_body", "motion", reversed_bias),
     "gyroscopic forces": ("spatial", "cross_force", reversed_sign),
     "Coriolis accelerations": ("spatial", "cross_motion", reversed_sign),
 }
@@ -405,7 +406,7 @@ MUTATIONS = {
 @pytest.mark.parametrize("what", MUTATIONS)
 def test_an_error_in_the_engine_is_found(monkeypatch, what):
     module, name, bent = MUTATIONS[what]
-    home = importlib.import_module(f"mbdy.engine.{module}")
+    home = importlib.import_module(f"mbdy.engine.order_n.{module}")
     monkeypatch.setattr(home, name, bent(getattr(home, name)))
     found = verify(lawful(), states=12)
     assert {item.name for item in found.comparisons if not item.agrees} == covered(found) == set(TREES) - {"jpl"}
@@ -444,7 +445,7 @@ def test_laws_state_nothing_of_anchored_systems():
 
 
 def test_singular_states_are_left_out_and_named(monkeypatch):
-    module = importlib.import_module("mbdy.engine.verify")
+    module = importlib.import_module("mbdy.engine.verification.verify")
     worst = verify(chain(2), states=3).worst_condition
     monkeypatch.setattr(module, "SINGULAR", worst * (1 - 1e-9))
     found = verify(chain(2), states=3)

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mbdy.engine.formulations import FORMULATIONS, UncoveredError
-from mbdy.engine.formulations.constrained import STEP, Constrained
-from mbdy.engine.formulations.flexible import exponential
-from mbdy.engine.formulations.kinematics import shifted
-from mbdy.engine.formulations.solutions import lagrange
-from mbdy.engine.formulations.values import Reader, cross_matrix
-from mbdy.engine.model import Body, Flex, Joint, Loop, Model, Node, Side
-from mbdy.engine.ports import ports
+from mbdy.engine.model.ports import ports
+from mbdy.engine.model.system import Body, Flex, Joint, Loop, Model, Node, Side
+from mbdy.engine.verification.formulations import FORMULATIONS, UncoveredError
+from mbdy.engine.verification.formulations.constrained import STEP, Constrained
+from mbdy.engine.verification.formulations.flexible import exponential
+from mbdy.engine.verification.formulations.kinematics import shifted
+from mbdy.engine.verification.formulations.solutions import lagrange
+from mbdy.engine.verification.formulations.values import Reader, cross_matrix
 from oracles.named import BASE, CHILD, STATE, XYZ, near, rate, rows, vectors
 from oracles.random_flexible import Case, random_flexible
 

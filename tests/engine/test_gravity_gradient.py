@@ -24,7 +24,7 @@ from mbdy.engine import (
     ports,
     verify,
 )
-from mbdy.engine.balances import Observer
+from mbdy.engine.verification.conservation import Observer
 from oracles.dense_kane import outputs, quaternion_rotation, solve
 from oracles.random_models import random_inputs, random_model, random_state, revalued
 from systems import XYZ, chain, diagonal, floating

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bad_models import panel
-from mbdy.engine.faults import ModelError
-from mbdy.engine.files import loads
-from mbdy.engine.inertia_check import faults_of_energy, faults_of_inertia, mass_matrix
-from mbdy.engine.model import Body, Flex, Joint, Model, Node
+from mbdy.engine.files.inertia import faults_of_energy, faults_of_inertia, mass_matrix
+from mbdy.engine.files.read import loads
+from mbdy.engine.model.faults import ModelError
+from mbdy.engine.model.system import Body, Flex, Joint, Model, Node
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 

@@ -8,24 +8,11 @@ import numpy as np
 import pytest
 
 from mbdy.blocks import Plant
-from mbdy.engine import (
-    Body,
-    Joint,
-    Linear,
-    Model,
-    ModelError,
-    Wheel,
-    fastest,
-    keep_rules,
-    linearize,
-    load,
-    save,
-    trim,
-)
-from mbdy.engine.error_coordinates import quaternion_tangent, rotation
-from mbdy.engine.faults import RefusalError
-from mbdy.engine.linear import Linearization
-from mbdy.engine.rotations import cross_matrix
+from mbdy.engine import Body, Joint, Linear, Model, ModelError, Wheel, fastest, keep_rules, linearize, load, save, trim
+from mbdy.engine.linear.error_coordinates import quaternion_tangent, rotation
+from mbdy.engine.linear.linearization import Linearization
+from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.rotations import cross_matrix
 from oracles.dense_kane import coefficients
 from oracles.random_models import random_inputs, random_model, random_state
 from systems import chain, diagonal, floating, free_body

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mbdy.engine import Body, Joint, Linear, Model, equations, equations_of
-from mbdy.engine.reference_point import ReferencePoint
+from mbdy.engine.linear.reference_point import ReferencePoint
 from oracles.random_models import random_model
 from systems import diagonal, floating
 

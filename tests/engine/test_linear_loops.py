@@ -15,7 +15,7 @@ import mechanisms
 from mbdy.blocks import Plant
 from mbdy.engine import Body, Joint, Loop, Model, OperatingPoint, Side, assemble, equations, linearize, load, trim
 from mbdy.engine.flexible.beam import beam
-from mbdy.engine.linear import Linearization
+from mbdy.engine.linear.linearization import Linearization
 from mechanisms import GRAVITY, PIN, four_bar, four_bar_angles, hinge, n_four_bars, rod, three_legs
 from systems import diagonal, floating
 

@@ -16,8 +16,8 @@ from scipy.linalg import expm
 
 from mbdy.blocks import Plant
 from mbdy.engine import Body, Joint, Model, OperatingPoint, Wheel, linearize, trim
-from mbdy.engine.error_coordinates import quaternion_tangent, rotation
-from mbdy.engine.linear import Linearization
+from mbdy.engine.linear.error_coordinates import quaternion_tangent, rotation
+from mbdy.engine.linear.linearization import Linearization
 from systems import chain, diagonal, floating
 
 UNTIL = 1.0

@@ -9,7 +9,7 @@ import pytest
 
 from mbdy.blocks import Plant
 from mbdy.engine import Body, Joint, Model, TrimError, linearize, trim
-from mbdy.engine.faults import RefusalError
+from mbdy.engine.model.faults import RefusalError
 from systems import chain, diagonal, floating
 
 TOLERANCE = 1e-9

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mbdy.engine import equations
-from mbdy.engine.formulations import FORMULATIONS
+from mbdy.engine.verification.formulations import FORMULATIONS
 from oracles.random_flexible import Case, random_flexible
 
 QUICK, ALL = range(0, 24), range(24, 100)

@@ -11,9 +11,10 @@ import pytest
 from fmu.client import client_of
 from mbdy.blocks import Plant, StateError, simulate
 from mbdy.blocks.simulate import SimulationError
-from mbdy.engine import Body, Joint, Linear, Model, compiled, rosenbrock
-from mbdy.engine.compiled import sources
+from mbdy.engine import Body, Joint, Linear, Model, compiled
+from mbdy.engine.core import rosenbrock
 from mbdy.engine.core.binding import BAD_STEP, INTEGRATORS
+from mbdy.engine.core.library import sources
 from mbdy.fmu import export_fmu
 from systems import chain, diagonal, floating, star
 

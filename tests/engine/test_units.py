@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from mbdy.engine.units import pint_unit, quantity
+from mbdy.engine.model.units import pint_unit, quantity
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mbdy.engine.linear import Linearization
+from mbdy.engine.linear.linearization import Linearization
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "control_design"

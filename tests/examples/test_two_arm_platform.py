@@ -11,7 +11,7 @@ import pytest
 
 from mbdy.blocks import Plant, simulate
 from mbdy.engine import Equations, Model, equations, load
-from mbdy.engine.formulations import FORMULATIONS
+from mbdy.engine.verification.formulations import FORMULATIONS
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "two_arm_platform"

@@ -18,7 +18,7 @@ from fmpy.validation import validate_fmu
 
 from fmu.client import Direct, satellite
 from mbdy.engine import CompilerError, ModelError, NoCompilerNote, loads, ports
-from mbdy.engine.building import compiler
+from mbdy.engine.core.build import compiler
 from mbdy.fmu import ExportError, export_fmu
 from mbdy.fmu.export import platforms_of
 from mbdy.fmu.native.platforms import ALL, host

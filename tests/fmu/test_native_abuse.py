@@ -20,7 +20,7 @@ import pytest
 from fmu.client import satellite
 from fmu.flexible_systems import docking
 from mbdy.engine import Model
-from mbdy.engine.building import FLAGS, Compiler, compiler, shared_library
+from mbdy.engine.core.build import FLAGS, Compiler, compiler, shared_library
 from mbdy.fmu import export_fmu
 
 HERE = Path(__file__).parent / "c"

@@ -11,7 +11,7 @@ import pytest
 
 from fmu.binary import binary, universal_parts
 from fmu.foreign import program, ran, runner
-from mbdy.engine.building import CompilerError
+from mbdy.engine.core.build import CompilerError
 from mbdy.fmu.native import platforms
 from mbdy.fmu.native.platforms import ALL, Platform, binaries, build, glibc_needed, host, named, universal
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fmu.client import client_of
-from mbdy.engine.building import FLAGS, compiler
+from mbdy.engine.core.build import FLAGS, compiler
 from mbdy.fmu import ExportError, export_fmu
 from mbdy.fmu.native.kind import HERE, RUNTIME
 

@@ -13,7 +13,7 @@ from fmu.client import client_of, described
 from fmu.flexible_systems import DOCK, docking, flexible_four_bar, like
 from mbdy.blocks import Plant
 from mbdy.engine import Model
-from mbdy.engine.closures import DRIFT
+from mbdy.engine.order_n.loop_kernels import DRIFT
 from mbdy.fmu import export_fmu
 from native.exchange import exchange_of
 from native.test_derivatives import STENCIL, Whole, close, directional, unknowns

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mbdy.engine.model import Body, Model
-from mbdy.engine.ports import Ports, ports
-from mbdy.engine.topology import ROOT, tree
+from mbdy.engine.model.ports import Ports, ports
+from mbdy.engine.model.system import Body, Model
+from mbdy.engine.model.topology import ROOT, tree
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mbdy.engine.model import Body, Joint, Model, Node
-from mbdy.engine.ports import ports
+from mbdy.engine.model.ports import ports
+from mbdy.engine.model.system import Body, Joint, Model, Node
 
 EXACT = 1e-12
 """Relative, of two ways to the same numbers."""

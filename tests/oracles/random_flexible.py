@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mbdy.engine.formulations.closing import Closing
-from mbdy.engine.formulations.closures import Frame
-from mbdy.engine.formulations.constrained import Constrained
-from mbdy.engine.formulations.flexible import mass_matrix, modes_of
-from mbdy.engine.formulations.solutions import condition, rank_of
-from mbdy.engine.formulations.values import Reader
-from mbdy.engine.frames import from_matrix
-from mbdy.engine.model import INERTIAL, Body, Flex, Joint, Loop, Matrix3, Model, Node, Quaternion, Side, Wheel
-from mbdy.engine.ports import ports
+from mbdy.engine.files.frames import from_matrix
+from mbdy.engine.model.ports import ports
+from mbdy.engine.model.system import INERTIAL, Body, Flex, Joint, Loop, Matrix3, Model, Node, Quaternion, Side, Wheel
+from mbdy.engine.verification.formulations.closing import Closing
+from mbdy.engine.verification.formulations.closures import Frame
+from mbdy.engine.verification.formulations.constrained import Constrained
+from mbdy.engine.verification.formulations.flexible import mass_matrix, modes_of
+from mbdy.engine.verification.formulations.solutions import condition, rank_of
+from mbdy.engine.verification.formulations.values import Reader
 from oracles.dense_kane import axis_rotation, quaternion_rotation, unit
 from oracles.random_models import CONDITION, KINDS, Root, random_inputs, random_model
 

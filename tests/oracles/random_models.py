@@ -13,7 +13,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mbdy.engine.model import (
+from mbdy.engine.model.ports import ports
+from mbdy.engine.model.system import (
     INERTIAL,
     Body,
     GravityGradient,
@@ -26,7 +27,6 @@ from mbdy.engine.model import (
     Vector3,
     Wheel,
 )
-from mbdy.engine.ports import ports
 from oracles.dense_kane import axis_rotation, coefficients, quaternion_rotation, unit
 
 Root = Literal["free", "attitude", "fixed", "joint", "several"]

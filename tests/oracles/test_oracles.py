@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from mbdy.engine.model import Body, Joint, Model, Wheel
-from mbdy.engine.ports import ports
+from mbdy.engine.model.ports import ports
+from mbdy.engine.model.system import Body, Joint, Model, Wheel
 from oracles.dense_kane import (
     accelerations,
     columns,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mbdy.engine.formulations.constrained import STEP, Constrained
-from mbdy.engine.formulations.flexible import mass_matrix, modes_of, node_motion
-from mbdy.engine.formulations.solutions import rank_of
-from mbdy.engine.formulations.values import Reader
-from mbdy.engine.model import Body, Joint
-from mbdy.engine.rules import keep_rules
+from mbdy.engine.files.rules import keep_rules
+from mbdy.engine.model.system import Body, Joint
+from mbdy.engine.verification.formulations.constrained import STEP, Constrained
+from mbdy.engine.verification.formulations.flexible import mass_matrix, modes_of, node_motion
+from mbdy.engine.verification.formulations.solutions import rank_of
+from mbdy.engine.verification.formulations.values import Reader
 from oracles.random_flexible import SORTS, Cloud, random_cloud, random_flexible, states
 
 ROUNDING = 1e-12

@@ -9,9 +9,9 @@ from typing import Any
 from mbdy.app.common import RequestError
 from mbdy.blocks import Plant, VariableError
 from mbdy.engine import Ports, Variable
-from mbdy.engine.faults import ModelWarning, RefusalError
-from mbdy.engine.units import odd_angle, quantity
-from mbdy.engine.values import ASYMMETRY
+from mbdy.engine.files.fields import ASYMMETRY
+from mbdy.engine.model.faults import ModelWarning, RefusalError
+from mbdy.engine.model.units import odd_angle, quantity
 
 WORDS = {"true": 1.0, "yes": 1.0, "on": 1.0, "false": 0.0, "no": 0.0, "off": 0.0}
 """What a Boolean input may be called besides 1 and 0."""

@@ -92,7 +92,7 @@ def _diagnosis(fault: Exception) -> Diagnosis | None:
         return Diagnosis(BAD_INPUT, ("this does not fit into memory; record fewer outputs, or less often (--every)",))
     from mbdy.blocks import SimulationError, StateError, StepError, VariableError
     from mbdy.engine import CompilerError, ModelError, TrimError
-    from mbdy.engine.faults import RefusalError
+    from mbdy.engine.model.faults import RefusalError
 
     if isinstance(fault, ModelError):
         return _bad_model(fault.source, fault.faults)
@@ -140,8 +140,8 @@ def load_model(path: Path) -> Model:
 
 def seconds(text: str, option: str) -> float:
     """A positive time from an option: a number in s, or text with its unit."""
-    from mbdy.engine.faults import RefusalError
-    from mbdy.engine.units import quantity
+    from mbdy.engine.model.faults import RefusalError
+    from mbdy.engine.model.units import quantity
 
     try:
         value = quantity(text, "s", bare=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 from mbdy.app.common import version
 from mbdy.engine import Verification
-from mbdy.engine.verification import Finding
+from mbdy.engine.verification.result import Finding
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def _parts(given: list[str] | None) -> list[str] | None:
 def _steep(found: Linearization, step: float) -> list[str]:
     """A remark where the fastest motion is too fast for RK4 in such steps."""
     from mbdy.engine import fastest
-    from mbdy.engine.linear import STABLE
+    from mbdy.engine.linear.linearization import STABLE
 
     rate = abs(fastest(found))
     if rate * step <= STABLE:
@@ -135,7 +135,7 @@ def _steep(found: Linearization, step: float) -> list[str]:
 
 def _facts(found: Linearization) -> dict[str, Any]:
     from mbdy.engine import fastest
-    from mbdy.engine.linear_files import plain
+    from mbdy.engine.linear.storage import plain
 
     return {
         **plain(found),

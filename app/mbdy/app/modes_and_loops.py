@@ -12,9 +12,9 @@ from scipy.linalg import eigh
 from mbdy.app.common import counted
 from mbdy.blocks.fast_mode import longest_step
 from mbdy.engine import Body, Loop, Model
-from mbdy.engine.assembly import assembly
-from mbdy.engine.fastest_mode import fastest_mode
-from mbdy.engine.model import Side
+from mbdy.engine.assembly.start import assembly
+from mbdy.engine.linear.fastest_mode import fastest_mode
+from mbdy.engine.model.system import Side
 
 LEAST = 1e-6
 """Frequencies below this part of the highest are those of modes without stiffness."""

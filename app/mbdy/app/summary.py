@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mbdy.blocks import Run
 from mbdy.engine import Model, Ports, Variable
-from mbdy.engine.model import INERTIAL
+from mbdy.engine.model.system import INERTIAL
 
 Array = NDArray[np.float64]
 

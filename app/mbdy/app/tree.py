@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from mbdy.app.common import counted
 from mbdy.engine import Body, Model
-from mbdy.engine.topology import ROOT, tree
+from mbdy.engine.model.topology import ROOT, tree
 
 
 @dataclass(frozen=True, slots=True)

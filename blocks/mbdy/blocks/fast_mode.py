@@ -32,7 +32,7 @@ def tell_of_fast_modes(model: Model, step: float, integrator: str, stacklevel: i
     ``step`` [s]."""
     if integrator not in STABLE or not any(body.flex for body in model.bodies):
         return
-    from mbdy.engine.fastest_mode import fastest_mode
+    from mbdy.engine.linear.fastest_mode import fastest_mode
 
     found = fastest_mode(model)
     if found is None or step * found.frequency <= STABLE[integrator]:

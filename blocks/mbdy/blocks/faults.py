@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from mbdy.blocks.errors import StateError, StepError, VariableError
 from mbdy.engine import Equations, Ports
-from mbdy.engine.closures import SHORTEST
 from mbdy.engine.core.binding import BAD_INPUT, BAD_PARAMETER, BAD_START, BAD_STEP, FAILED, TORN, UNCLOSED, Core
-from mbdy.engine.virtual import VirtualCore
+from mbdy.engine.core.virtual import VirtualCore
+from mbdy.engine.order_n.loop_kernels import SHORTEST
 
 Array = NDArray[np.float64]
 

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from mbdy.blocks.plant import Array, Plant
 from mbdy.blocks.typed import Outputs
 from mbdy.engine import Linear, Model, PartlyLinear
-from mbdy.engine.partly_linear import linear_joints, references
-from mbdy.engine.reference_point import Values
+from mbdy.engine.linear.partly_linear import linear_joints, references
+from mbdy.engine.linear.reference_point import Values
 
 
 class LinearPlant(Plant):

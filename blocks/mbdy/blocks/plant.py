@@ -26,9 +26,9 @@ from mbdy.engine.core.binding import (
     OK,
     ORDERS,
 )
-from mbdy.engine.dynamics import Dynamics
-from mbdy.engine.formulations import ORDER_N
-from mbdy.engine.units import quantity
+from mbdy.engine.linear.choice import Dynamics
+from mbdy.engine.model.units import quantity
+from mbdy.engine.verification.formulations import ORDER_N
 
 Array = NDArray[np.float64]
 Interpolation = Literal["held", "linear", "quadratic"]

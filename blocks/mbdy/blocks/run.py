@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mbdy.blocks.errors import VariableError
 from mbdy.engine import Ports
-from mbdy.engine.matching import matches
+from mbdy.engine.model.patterns import matches
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

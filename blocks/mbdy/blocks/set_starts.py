@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from mbdy.engine import Model, Ports, Variable
-from mbdy.engine.assembly import TOLD, kept
+from mbdy.engine.assembly.start import TOLD, kept
 
 
 class StartMovedWarning(UserWarning):

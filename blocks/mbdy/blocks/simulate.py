@@ -20,7 +20,7 @@ from mbdy.blocks.run import Run, selected
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.blocks.typed import Outputs
 from mbdy.engine import Model
-from mbdy.engine.formulations import ORDER_N
+from mbdy.engine.verification.formulations import ORDER_N
 
 Array = NDArray[np.float64]
 Controller = Callable[[float, Outputs], Mapping[str, object] | None]

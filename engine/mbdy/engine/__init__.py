@@ -1,23 +1,23 @@
 """What a system is and its equations of motion: model files, the Order-N equations, the compiled core."""
 
-from mbdy.engine.assembly import Assembly, assemble
-from mbdy.engine.building import CompilerError, NoCacheNote
-from mbdy.engine.compiled import Compiled, NoCompilerNote, compiled
-from mbdy.engine.dynamics import Dynamics, Linear, PartlyLinear, equations_of
-from mbdy.engine.equations import Equations, equations
-from mbdy.engine.faults import Fault, ModelError, ModelWarning
-from mbdy.engine.files import dumps, load, loads, save
-from mbdy.engine.linear import Linearization, fastest, linearize
-from mbdy.engine.model import Body, Flex, GravityGradient, Joint, Loop, Model, Node, Side, Wheel
-from mbdy.engine.modes import Mode
-from mbdy.engine.operating_point import OperatingPoint
-from mbdy.engine.ports import Ports, ports
-from mbdy.engine.rules import keep_rules
-from mbdy.engine.second_order import SecondOrder
-from mbdy.engine.trim import TrimError, trim
-from mbdy.engine.variables import Variable
-from mbdy.engine.verification import Verification
-from mbdy.engine.verify import verify
+from mbdy.engine.assembly.start import Assembly, assemble
+from mbdy.engine.core.build import CompilerError, NoCacheNote
+from mbdy.engine.core.library import Compiled, NoCompilerNote, compiled
+from mbdy.engine.files.read import dumps, load, loads, save
+from mbdy.engine.files.rules import keep_rules
+from mbdy.engine.linear.choice import Dynamics, Linear, PartlyLinear, equations_of
+from mbdy.engine.linear.linearization import Linearization, fastest, linearize
+from mbdy.engine.linear.modes import Mode
+from mbdy.engine.linear.operating_point import OperatingPoint
+from mbdy.engine.linear.second_order import SecondOrder
+from mbdy.engine.linear.trim import TrimError, trim
+from mbdy.engine.model.faults import Fault, ModelError, ModelWarning
+from mbdy.engine.model.ports import Ports, ports
+from mbdy.engine.model.system import Body, Flex, GravityGradient, Joint, Loop, Model, Node, Side, Wheel
+from mbdy.engine.model.variables import Variable
+from mbdy.engine.order_n.equations import Equations, equations
+from mbdy.engine.verification.result import Verification
+from mbdy.engine.verification.verify import verify
 
 __all__ = [
     "Assembly",

@@ -11,14 +11,14 @@ from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 
-from mbdy.engine.building import Progress, no_compiler
-from mbdy.engine.compiled import Compiled, NoCompilerNote, compiled_equations
 from mbdy.engine.core import binding
-from mbdy.engine.dynamics import Dynamics, equations_of
-from mbdy.engine.equations import Equations
-from mbdy.engine.model import Model
-from mbdy.engine.rules import keep_rules
-from mbdy.engine.units import quantity
+from mbdy.engine.core.build import Progress, no_compiler
+from mbdy.engine.core.library import Compiled, NoCompilerNote, compiled_equations
+from mbdy.engine.files.rules import keep_rules
+from mbdy.engine.linear.choice import Dynamics, equations_of
+from mbdy.engine.model.system import Model
+from mbdy.engine.model.units import quantity
+from mbdy.engine.order_n.equations import Equations
 from mbdy.fmu.description.model_description import About, description
 from mbdy.fmu.native import kind as native_kind
 from mbdy.fmu.native.platforms import ALL, Platform, host, named, require

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any, Literal
 
-from mbdy.engine.ports import Ports
-from mbdy.engine.variables import DISPLAY_UNITS, Variable
+from mbdy.engine.model.ports import Ports
+from mbdy.engine.model.variables import DISPLAY_UNITS, Variable
 from mbdy.fmu.description.units import rate_unit
 
 Causality = Literal["input", "parameter", "output", "calculatedParameter", "local", "independent"]

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from mbdy.blocks.cssl.sensors import EulerAngleSensor
 from mbdy.blocks.jpl.arguments import ArgumentError, Array, finite, shaped
 from mbdy.blocks.jpl.mbdy import MBDY
-from mbdy.engine.formulations.values import rotation
-from mbdy.engine.frames import from_sequence, product
+from mbdy.engine.files.frames import from_sequence, product
+from mbdy.engine.verification.formulations.values import rotation
 
 SEQUENCE = "xyz"
 ANGLES_OF = EulerAngleSensor(SEQUENCE)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from mbdy.blocks.jpl.arguments import Integers, flags, hinges
 from mbdy.blocks.jpl.mbdy import MBDY
 from mbdy.engine import Compiled, Linear, Model, PartlyLinear, compiled
-from mbdy.engine.partly_linear import terminal_set
+from mbdy.engine.linear.partly_linear import terminal_set
 
 
 class MBDYTL(MBDY):

@@ -23,7 +23,7 @@ from mbdy.blocks.jpl.arguments import (
     shaped,
 )
 from mbdy.engine import Body, Joint, Model, ModelError, keep_rules
-from mbdy.engine.model import INERTIAL, Matrix3, Vector3
+from mbdy.engine.model.system import INERTIAL, Matrix3, Vector3
 
 AXES: tuple[Vector3, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 PLACE = re.compile(r"body\.body(?P<k>\d+)\.(?P<what>inertia|mass|joint)")

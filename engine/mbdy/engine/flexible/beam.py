@@ -14,7 +14,7 @@ from mbdy.engine.flexible.beam_modes import Bending
 from mbdy.engine.flexible.modal_body import ModalBody, node_of
 from mbdy.engine.flexible.moments import Moments
 from mbdy.engine.flexible.placing import axes_of, counts_of, dampings, not_negative, positive
-from mbdy.engine.model import Node, Vector3
+from mbdy.engine.model.system import Node, Vector3
 
 POINTS = 16
 """Quadrature points of each panel; a panel is a third of the shortest wave or less."""

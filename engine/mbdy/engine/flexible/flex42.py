@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from mbdy.engine.flexible.modal_body import ModalBody, matrix3_of, node_of, rows_of, vector_of
-from mbdy.engine.model import Flex, Matrix3, Node, Vector3
+from mbdy.engine.model.system import Flex, Matrix3, Node, Vector3
 
 _SECTIONS = (
     ("initial", r"Initial Modal States"),

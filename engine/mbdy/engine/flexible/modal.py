@@ -10,9 +10,9 @@ import numpy as np
 from scipy.linalg import eigh
 
 from mbdy.engine.flexible.modal_body import matrix3_of, rows_of, vector_of
-from mbdy.engine.model import Flex, Matrix3, Vector3
-from mbdy.engine.rotations import cross_matrix
-from mbdy.engine.units import quantity
+from mbdy.engine.model.rotations import cross_matrix
+from mbdy.engine.model.system import Flex, Matrix3, Vector3
+from mbdy.engine.model.units import quantity
 
 Matrix = Sequence[Sequence[float]] | Sequence[float]
 """Rows of a matrix, or its diagonal."""
@@ -48,7 +48,7 @@ def modal(
     ``coupling`` 6 rows of m: turning, then moving. ``frequencies`` in rad/s, or text with the unit Hz or rad/s, and
     ``damping_ratios`` [-], one or m, stand in the place of ``stiffness`` and ``damping``; ``mass`` is then diagonal, 1
     unless given. Otherwise ``mass``, ``stiffness`` and ``damping`` are matrices or their diagonals. The other fields
-    are those of `mbdy.engine.model.Flex`, empty for zero.
+    are those of `mbdy.engine.model.system.Flex`, empty for zero.
 
     Raises ValueError naming the field: sizes, entries that are not finite, matrices that are not symmetric, a mass
     matrix that is not positive definite, a stiffness or damping that is negative, both spellings at once.

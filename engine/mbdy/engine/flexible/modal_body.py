@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mbdy.engine.model import Flex, Matrix3, Node, Rows, Vector3
+from mbdy.engine.model.system import Flex, Matrix3, Node, Rows, Vector3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModalBody:
-    """A flexible body without name and joint, ready for `mbdy.engine.model.Body`.
+    """A flexible body without name and joint, ready for `mbdy.engine.model.system.Body`.
 
     ``mass`` [kg]; ``com`` [m] from the origin of the body frame; ``inertia`` [kg.m2] about the mass centre; ``flex``
     the modes; ``nodes`` by name. Body axes, undeformed.

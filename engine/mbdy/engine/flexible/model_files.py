@@ -14,7 +14,7 @@ from mbdy.engine.flexible.modal_body import ModalBody
 from mbdy.engine.flexible.nastran import read_nastran
 from mbdy.engine.flexible.reduction import reduce
 from mbdy.engine.flexible.sid import read_sid
-from mbdy.engine.model import Matrix3, Vector3
+from mbdy.engine.model.system import Matrix3, Vector3
 
 NEAR = 1e-6
 """How far a node may lie from where it is looked for, beside the size of the model."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mbdy.engine.flexible.modal_body import ModalBody, matrix3_of, rows_of, vector_of
-from mbdy.engine.model import Flex, Node
-from mbdy.engine.rotations import cross_matrix
+from mbdy.engine.model.rotations import cross_matrix
+from mbdy.engine.model.system import Flex, Node
 
 ROUNDING = 1e-13
 """A sum this small beside the sum of its terms' sizes is zero."""

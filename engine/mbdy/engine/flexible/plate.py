@@ -12,7 +12,7 @@ from scipy.special import eval_jacobi
 from mbdy.engine.flexible.modal_body import ModalBody, node_of
 from mbdy.engine.flexible.moments import Moments
 from mbdy.engine.flexible.placing import axes_of, dampings, positive
-from mbdy.engine.model import Node
+from mbdy.engine.model.system import Node
 
 TERMS = 18
 """Polynomials along each side; more make no difference to the first modes."""

@@ -11,7 +11,7 @@ from mbdy.engine.flexible.finite_elements import FiniteElements
 from mbdy.engine.flexible.modal_body import ModalBody, node_of
 from mbdy.engine.flexible.moments import Moments
 from mbdy.engine.flexible.placing import dampings
-from mbdy.engine.model import Node
+from mbdy.engine.model.system import Node
 
 DEPENDENT = 1e-10
 """Of the largest eigenvalue of the basis' scaled mass: a direction with less is one that others say already."""

@@ -10,8 +10,8 @@ import numpy as np
 from mbdy.engine.flexible.modal import check_body
 from mbdy.engine.flexible.modal_body import ModalBody, matrix3_of, node_of, rows_of, vector_of
 from mbdy.engine.flexible.sid_text import Sid, Taylor, parse_sid, sid_text, write_text
-from mbdy.engine.model import Flex, Node
-from mbdy.engine.rotations import cross_matrix
+from mbdy.engine.model.rotations import cross_matrix
+from mbdy.engine.model.system import Flex, Node
 
 PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))
 """Components of the spin's products in Oe: squares, then xy, yz, zx."""

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mbdy.engine import sensitivities
-from mbdy.engine.building import Progress
-from mbdy.engine.compiled import generated, sources
-from mbdy.engine.equations import Equations
-from mbdy.engine.files import dumps
-from mbdy.engine.model import Model
+from mbdy.engine.core.build import Progress
+from mbdy.engine.core.library import generated, sources
+from mbdy.engine.files.read import dumps
+from mbdy.engine.model.system import Model
+from mbdy.engine.order_n import derivatives as sensitivities
+from mbdy.engine.order_n.equations import Equations
 from mbdy.fmu.description.build import build_description
 from mbdy.fmu.native.platforms import Platform, binaries, build
 from mbdy.fmu.native.tables import Identity, fmu_config, tables

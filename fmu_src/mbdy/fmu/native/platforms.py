@@ -18,7 +18,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from mbdy.engine.building import FLAGS, Compiler, CompilerError, Progress, compiler, no_compiler, shared_library
+from mbdy.engine.core.build import FLAGS, Compiler, CompilerError, Progress, compiler, no_compiler, shared_library
 
 OLDEST_GLIBC = (2, 24)
 """Of August 2016: what a binary for Linux may need."""

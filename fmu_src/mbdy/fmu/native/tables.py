@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mbdy.engine.core.binding import INTEGRATORS
-from mbdy.engine.equations import Equations
+from mbdy.engine.order_n.equations import Equations
 from mbdy.fmu.table import Array, Scalar
 
 VECTORS: Mapping[str, str] = {

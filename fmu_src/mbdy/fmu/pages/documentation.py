@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
-from mbdy.engine.model import Body, Loop, Model, Side
+from mbdy.engine.model.system import Body, Loop, Model, Side
 from mbdy.fmu.description.markup import clean
 from mbdy.fmu.pages.drawing import drawing
 from mbdy.fmu.table import Scalar

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from mbdy.engine.model import INERTIAL, Body, Model
-from mbdy.engine.topology import ROOT, tree
+from mbdy.engine.model.system import INERTIAL, Body, Model
+from mbdy.engine.model.topology import ROOT, tree
 from mbdy.fmu.description.markup import clean
 
 LETTER = 7.2

@@ -10,8 +10,8 @@ from html import escape
 
 import numpy as np
 
-from mbdy.engine.model import INERTIAL, Model
-from mbdy.engine.topology import ROOT
+from mbdy.engine.model.system import INERTIAL, Model
+from mbdy.engine.model.topology import ROOT
 from mbdy.fmu.description.markup import clean
 from mbdy.fmu.pages.drawing import layout
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement
 
-from mbdy.engine.model import Model
+from mbdy.engine.model.system import Model
 from mbdy.fmu.description.markup import document
 from mbdy.fmu.pages import icon
 from mbdy.fmu.table import Array

@@ -12,7 +12,7 @@ import platform
 import sys
 from pathlib import Path
 
-from mbdy.engine.building import compiler, shared_library
+from mbdy.engine.core.build import compiler, shared_library
 
 HERE = Path(__file__).parent
 HEADER = HERE / "front.h"

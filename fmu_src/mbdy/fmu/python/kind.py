@@ -16,9 +16,9 @@ import pythonfmu
 import pythonfmu3
 
 from mbdy.engine.core import binding
-from mbdy.engine.files import dumps
-from mbdy.engine.model import Model
-from mbdy.engine.ports import Ports
+from mbdy.engine.files.read import dumps
+from mbdy.engine.model.ports import Ports
+from mbdy.engine.model.system import Model
 from mbdy.fmu.package import Package, Settings, digest, identifier
 from mbdy.fmu.pages.documentation import page
 from mbdy.fmu.pages.terminals import terminal_files

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from mbdy.blocks.run import selected
-from mbdy.engine.model import Model
-from mbdy.engine.ports import ports
+from mbdy.engine.model.ports import ports
+from mbdy.engine.model.system import Model
 from mbdy.fmu.export import Progress, export_fmu, prepared, version, write
 from mbdy.fmu.ssp.links import CONTROLLER, PLANT, End, links
 from mbdy.fmu.ssp.parts import FMI, Part, defined_units, read

@@ -1,0 +1,133 @@
+"""Values of a model file beyond one number, as types for pydantic: directions, places, inertia tensors."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Tag
+
+from mbdy.engine.model.faults import RefusalError, shown
+from mbdy.engine.model.system import Matrix3, Vector3
+from mbdy.engine.model.units import Acceleration, Inertia, Length, Mass, Number, quantity
+
+ASYMMETRY = 1e-9
+"""Largest difference of mirrored entries, relative to the largest entry, that rounding explains."""
+NEGATIVE_MOMENT = 1e-9
+"""Largest negative principal moment, relative to the largest entry, that rounding of the entries explains."""
+SHORT_AXIS, LONG_AXIS = 1e-60, 1e60
+"""Axes outside these sizes are scaled to one, lest their squares leave the range of floats."""
+
+
+def _sized(count: int | None, what: str) -> BeforeValidator:
+    def check(value: object) -> object:
+        if not isinstance(value, list):
+            raise RefusalError(f"must be a list of {what}, got {shown(value)}", f"write {what} in brackets, [..., ...]")
+        if count is not None and len(value) != count:
+            raise RefusalError(f"must have {count} entries, got {len(value)}", f"give {what}")
+        return value
+
+    return BeforeValidator(check)
+
+
+def _direction(axis: Vector3) -> Vector3:
+    size = max(map(abs, axis))
+    if size == 0.0:
+        raise RefusalError("must not be zero", "give a direction of any length, e.g. [0, 0, 1]")
+    if SHORT_AXIS < size < LONG_AXIS:
+        return axis
+    return (axis[0] / size, axis[1] / size, axis[2] / size)
+
+
+def symmetric_tensor(tensor: Matrix3) -> Matrix3:
+    """``tensor`` with mirrored products made equal. Raises `RefusalError` for more than rounding."""
+    scale = max(abs(entry) for row in tensor for entry in row)
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        if abs(tensor[i][j] - tensor[j][i]) > ASYMMETRY * scale:
+            message = f"must be symmetric, but entry [{i + 1},{j + 1}] is {tensor[i][j]} and [{j + 1},{i + 1}] is "
+            raise RefusalError(f"{message}{tensor[j][i]}", "make the two equal, or give the three principal moments")
+    matrix = np.array(tensor)
+    least = float(np.linalg.eigvalsh(matrix / scale)[0]) * scale if scale else 0.0
+    if least < -NEGATIVE_MOMENT * scale:
+        remedy = "check the signs and that it is taken about the mass centre; moments must be >= 0 kg.m2"
+        raise RefusalError(f"has a negative principal moment, {least:.6g} kg.m2", remedy)
+    x, y, z = (matrix / 2 + matrix.T / 2).tolist()
+    return (tuple(x), tuple(y), tuple(z))
+
+
+def _not_negative(value: float) -> float:
+    if value < 0.0:
+        raise RefusalError(f"must be >= 0 kg, got {value}", "give the mass as a non-negative number")
+    return value
+
+
+def _positive(value: float) -> float:
+    if value <= 0.0:
+        raise RefusalError(f"must be > 0 kg.m2, got {value}", "give the rotor's moment of inertia about its spin axis")
+    return value
+
+
+def _somewhere(position: Vector3) -> Vector3:
+    if not any(position):
+        raise RefusalError("must not be zero", "give the mass centre's place from the attracting centre")
+    return position
+
+
+def _truth(value: object) -> object:
+    if not isinstance(value, bool):
+        raise RefusalError(f"must be true or false, got {shown(value)}", "write true or false, without quotes")
+    return value
+
+
+def _bounded(unit: str, *, zero: bool = True) -> AfterValidator:
+    def check(value: float) -> float:
+        if value < 0.0 or not (zero or value):
+            raise RefusalError(f"must be {'>=' if zero else '>'} 0 {unit}, got {value}", "give another value")
+        return value
+
+    return AfterValidator(check)
+
+
+def _diagonal(moments: Vector3) -> Matrix3:
+    x, y, z = moments
+    return ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))
+
+
+def _inertia_form(value: object) -> str:
+    return "tensor" if isinstance(value, list) and any(isinstance(row, list) for row in value) else "diagonal"
+
+
+def _rotation_form(value: object) -> str:
+    return "name" if isinstance(value, str) else "axes"
+
+
+BodyMass = Annotated[Mass, AfterValidator(_not_negative)]
+SpinInertia = Annotated[Inertia, AfterValidator(_positive)]
+BearingDamping = Annotated[float, BeforeValidator(partial(quantity, unit="N.m.s/rad")), _bounded("N.m.s/rad")]
+BearingFriction = Annotated[float, BeforeValidator(partial(quantity, unit="N.m")), _bounded("N.m")]
+BearingRate = Annotated[float, BeforeValidator(partial(quantity, unit="rad/s")), _bounded("rad/s", zero=False)]
+Lengths = Annotated[tuple[Length, Length, Length], _sized(3, "three lengths")]
+Accelerations = Annotated[tuple[Acceleration, Acceleration, Acceleration], _sized(3, "three accelerations")]
+Switch = Annotated[bool, BeforeValidator(_truth)]
+OrbitPosition = Annotated[tuple[Length, Length, Length], AfterValidator(_somewhere), _sized(3, "three lengths")]
+GravitationalParameter = Annotated[
+    float, BeforeValidator(partial(quantity, unit="m3/s2")), _bounded("m3/s2", zero=False)
+]
+Axis = Annotated[tuple[Number, Number, Number], AfterValidator(_direction), _sized(3, "three numbers")]
+Axes = Annotated[tuple[Axis, ...], _sized(None, "axes")]
+Moments = Annotated[
+    tuple[Inertia, Inertia, Inertia],
+    AfterValidator(_diagonal),
+    _sized(3, "three principal moments, or a 3x3 tensor"),
+]
+Row = Annotated[tuple[Inertia, Inertia, Inertia], _sized(3, "three numbers in each row")]
+Tensor = Annotated[tuple[Row, Row, Row], _sized(3, "three rows, or three principal moments")]
+InertiaTensor = Annotated[
+    Annotated[Moments, Tag("diagonal")] | Annotated[Tensor, Tag("tensor")],
+    Discriminator(_inertia_form),
+    AfterValidator(symmetric_tensor),
+]
+Rotation = Annotated[
+    Annotated[Literal["spherical"], Tag("name")] | Annotated[Axes, Tag("axes")], Discriminator(_rotation_form)
+]

@@ -1,0 +1,89 @@
+"""The start of a run: ``[initial]`` of a model file, by the names of `mbdy.engine.model.ports`, in SI."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from mbdy.engine.files.frames import NEAR_UNIT, unit_quaternion
+from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown
+from mbdy.engine.model.ports import ports
+from mbdy.engine.model.system import Body, Model
+from mbdy.engine.model.units import odd_angle, quantity
+from mbdy.engine.model.variables import Variable
+
+
+def starts_of(
+    table: Mapping[str, Any], bodies: tuple[Body, ...], unread: Collection[str], findings: Findings
+) -> dict[str, tuple[float, ...]]:
+    """Start values by name from ``table``, in which ``bus.omega = ...`` is ``{bus: {omega: ...}}``.
+
+    ``unread`` are bodies of the file that are not among ``bodies``; their names are passed over unjudged.
+    """
+    variables: dict[str, Variable] | None = None
+    starts: dict[str, tuple[float, ...]] = {}
+    for name, value in _leaves(table):
+        path = f"initial.{name}"
+        if variables is None:
+            variables = {v.name: v for v in ports(Model(name="", bodies=bodies)).outputs if v.start_at is not None}
+        if name in starts:
+            findings.refuse(path, "is given twice", "keep one of them")
+        elif name in variables:
+            starts[name] = _start(variables[name], value, path, findings)
+        elif name.partition(".")[0] not in unread:
+            findings.refuse(path, "is no start value of this system", _nearest(name, bodies, variables))
+    return starts
+
+
+def _leaves(table: Mapping[str, Any], stem: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        name = f"{stem}.{key}" if stem else key
+        if isinstance(value, dict):
+            yield from _leaves(value, name)
+        else:
+            yield name, value
+
+
+def _nearest(name: str, bodies: tuple[Body, ...], variables: Mapping[str, Variable]) -> str:
+    """A remedy: the nearest body where there is none of this name, the body's own names otherwise."""
+    if name.partition("[")[0] in variables:
+        return f"set all of it, {name.partition('[')[0]} = [...]"
+    stem = name.partition(".")[0]
+    names = [body.name for body in bodies]
+    if stem not in names:
+        return f"there is no body '{stem}': {nearest(stem, names)}"
+    own = [v for v in variables if v.startswith(f"{stem}.")]
+    return nearest(name, own) if own else f"body '{stem}' has no states; remove it"
+
+
+def _start(variable: Variable, value: object, path: str, findings: Findings) -> tuple[float, ...]:
+    size = variable.size
+    entries = value if isinstance(value, list) else [value]
+    if len(entries) != size:
+        got = f"{len(entries)} entries" if isinstance(value, list) else shown(value)
+        findings.refuse(path, f"must be a list of {size} numbers, got {got}", f"give {size} in brackets")
+        return (0.0,) * size
+    before, numbers = len(findings.faults), []
+    for k, (entry, unit) in enumerate(zip(entries, variable.units, strict=True)):
+        try:
+            numbers.append(quantity(entry, unit))
+            if odd := odd_angle(entry, unit):
+                findings.warn(f"{path}[{k + 1}]" if isinstance(value, list) else path, odd.message, odd.remedy)
+        except RefusalError as refusal:
+            place = f"{path}[{k + 1}]" if isinstance(value, list) else path
+            findings.refuse(place, refusal.message, refusal.remedy)
+            numbers.append(0.0)
+    if variable.name.endswith(".attitude") and len(findings.faults) == before:
+        return _attitude(tuple(numbers), path, findings)
+    return tuple(numbers)
+
+
+def _attitude(numbers: tuple[float, ...], path: str, findings: Findings) -> tuple[float, ...]:
+    try:
+        quaternion, norm = unit_quaternion(numbers)
+    except RefusalError as refusal:
+        findings.refuse(path, refusal.message, refusal.remedy)
+        return numbers
+    if abs(norm - 1.0) > NEAR_UNIT:
+        findings.warn(path, f"has norm {norm:.9g} and is scaled to 1", "give a quaternion of norm 1")
+    return quaternion

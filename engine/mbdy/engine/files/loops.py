@@ -1,0 +1,255 @@
+"""Spellings of loops: each kind of the file as rows between two loop frames.
+
+| kind | rows | loop frames |
+|---|---|---|
+| weld | 1 to 6 | `frame_a`, `frame_b` |
+| pin | 1, 2, 4, 5, 6 | z along `axis` |
+| ball | 4, 5, 6 | `frame_a`, `frame_b` |
+| slider | 1 to 5 | z along `axis` |
+| universal | 3 to 6 | x of a along the first of `axes`, y of b along the second |
+| distance | none | `frame_a`, `frame_b` |
+| rows | `rows` | `frame_a`, `frame_b` |
+
+Axes are in the axes that `frame_a` and `frame_b` make of those of the two places. A loop frame is turned from these by
+the smallest rotation that brings its own axis there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mbdy.engine.files.checks import check_name
+from mbdy.engine.files.frames import frame_of, product, unit_quaternion
+from mbdy.engine.files.joints import UNIT_AXES, place_of
+from mbdy.engine.files.tables import LoopTable
+from mbdy.engine.model.faults import Findings, RefusalError, nearest, path_of, shown
+from mbdy.engine.model.system import IDENTITY, INERTIAL, ZERO3, Body, Joint, Loop, Quaternion, Side, Vector3
+from mbdy.engine.model.units import quantity
+
+ROWS: Mapping[str, tuple[int, ...]] = {
+    "weld": (1, 2, 3, 4, 5, 6),
+    "pin": (1, 2, 4, 5, 6),
+    "ball": (4, 5, 6),
+    "slider": (1, 2, 3, 4, 5),
+    "universal": (3, 4, 5, 6),
+    "distance": (),
+    "rows": (),
+}
+"""The rows of each kind; those of ``rows`` are in the file."""
+_SIDES = {"a", "b", "at_a", "at_b", "frame_a", "frame_b"}
+_ALL = _SIDES | {"kind", "time_constant", "closed", "switchable"}
+KEYS: Mapping[str, set[str]] = {
+    kind: _ALL | own
+    for kind, own in {
+        "weld": set(),
+        "pin": {"axis", "axis_b"},
+        "ball": set(),
+        "slider": {"axis"},
+        "universal": {"axes"},
+        "distance": {"distance"},
+        "rows": {"rows"},
+    }.items()
+}
+"""What each kind takes."""
+_OWN_AXES = {"pin": ("z", "z"), "slider": ("z", "z"), "universal": ("x", "y")}
+TIME_CONSTANT = 0.1
+"""[s] Where the file gives none."""
+
+
+def loop_of(name: str, table: LoopTable, findings: Findings) -> Loop | None:
+    """The loop that ``table`` spells; None where there are faults, which go to ``findings``."""
+    path, before = path_of(("loop", name)), len(findings.faults)
+    sound = not findings.faulty(path)
+    check_name(name, path, findings)
+    kind = _kind(table, path, findings)
+    if kind is None:
+        return None
+    for key in sorted(table.model_fields_set - KEYS[kind]):
+        takes = ", ".join(sorted(KEYS[kind] - _ALL)) or "none of the others"
+        remedy = f"remove it; besides the keys of all loops it takes {takes}"
+        findings.refuse(f"{path}.{key}", f"a loop of kind {kind} takes no '{key}'", remedy)
+    sides = [_side(side, table, path, findings) for side in "ab"]
+    axes = _axes(kind, table, path, findings)
+    rows = _rows(table, path, findings) if kind == "rows" else ROWS[kind]
+    distance = _number(table, "distance", "m", path, findings) if kind == "distance" else None
+    constant = TIME_CONSTANT
+    if table.time_constant is not None:
+        constant = _number(table, "time_constant", "s", path, findings, zero=True)
+    if not table.closed and not table.switchable and not findings.faulty(f"{path}.switchable"):
+        remedy = "add switchable = true, or remove the loop"
+        findings.refuse(f"{path}.closed", "is false, and nothing can ever close the loop", remedy)
+    if len(findings.faults) > before or not sound or axes is None or constant is None:
+        return None
+    turned = [replace(s, frame=_turned(s.frame, own, axis)) for s, (own, axis) in zip(sides, axes, strict=True)]
+    return Loop(
+        name=name, a=turned[0], b=turned[1], rows=rows, distance=distance, kind=kind,
+        time_constant=constant, closed=table.closed, switchable=table.switchable,
+    )  # fmt: skip
+
+
+def check_loop(loop: Loop, bodies: Mapping[str, Body], unread: set[str], findings: Findings) -> bool:
+    """Whether ``loop`` joins two places that exist and can move against each other; its faults go to ``findings``.
+
+    ``unread`` are bodies of the file that could not be read; what is on them is passed over.
+    """
+    path, before, judged = path_of(("loop", loop.name)), len(findings.faults), True
+    for key, side in (("a", loop.a), ("b", loop.b)):
+        place = f"{path}.{key}"
+        if side.body == INERTIAL:
+            roots = [body.name for body in bodies.values() if body.joint.kind == "attitude"]
+            if side.node:
+                findings.refuse(place, f"inertial space has no node '{side.node}'", f"give at_{key} instead")
+            if roots:
+                message = f"no loop leads to inertial beside a root of kind attitude, which '{roots[0]}' is"
+                findings.refuse(place, message, 'use kind = "free" for that root')
+        elif side.body in unread:
+            judged = False
+        elif side.body not in bodies:
+            findings.refuse(place, f"there is no body '{side.body}'", nearest(side.body, [*bodies, INERTIAL]))
+        else:
+            judged &= check_place(bodies[side.body], side.node, side.at, place, f"at_{key}", findings)
+    if not judged or len(findings.faults) > before:
+        return False
+    a, b = loop.a, loop.b
+    if a.body == b.body and (a.body == INERTIAL or not bodies[a.body].flex or a.node == b.node):
+        where = "inertial space" if a.body == INERTIAL else f"body '{a.body}'"
+        remedy = "let it join two bodies, or two nodes of a flexible one"
+        findings.refuse(f"{path}.b", f"a and b are both on {where} and cannot move against each other", remedy)
+    return len(findings.faults) == before
+
+
+def check_joints_places(
+    joints: Mapping[str, Joint], bodies: Mapping[str, Body], unread: set[str], findings: Findings
+) -> None:
+    """Refuse joints on nodes that do not exist, and those on a flexible body beside its nodes."""
+    for name, joint in joints.items():
+        path = path_of(("body", name, "joint", "to"))
+        if joint.to == INERTIAL and joint.node:
+            findings.refuse(path, f"inertial space has no node '{joint.node}'", 'give to = "inertial" and at')
+        elif joint.to in bodies and joint.to not in unread:
+            check_place(bodies[joint.to], joint.node, joint.at, path, "at", findings)
+
+
+def check_place(body: Body, node: str, at: Vector3, path: str, key: str, findings: Findings) -> bool:
+    """Whether ``node`` of ``body`` exists, or else ``at`` is a place that modes do not move."""
+    if findings.faulty(path_of(("body", body.name, "flex"))) or findings.faulty(path_of(("body", body.name, "node"))):
+        return False
+    if node and node not in body.nodes:
+        known = nearest(node, body.nodes) if body.nodes else f"add [{path_of(('body', body.name, 'node', node))}]"
+        findings.refuse(path, f"body '{body.name}' has no node '{node}'", known)
+        return False
+    if body.flex and not node and at != ZERO3:
+        message = f"is off the origin of the flexible body '{body.name}', and no node says how modes move it there"
+        remedy = f'give {body.name} a node there and write "{body.name}.NODE", or {key} = [0, 0, 0]'
+        findings.refuse(path, message, remedy)
+        return False
+    return True
+
+
+def spelled(loop: Loop) -> dict[str, Any]:
+    """The keys of the file that say what ``loop`` holds; its kind where that has these rows."""
+    kind = loop.kind if loop.kind in KEYS else "rows"
+    if kind == "distance" or loop.distance is not None:
+        return {"kind": "distance", "distance": loop.distance}
+    if kind == "rows" or ROWS[kind] != loop.rows:
+        return {"kind": "rows", "rows": loop.rows}
+    own = [UNIT_AXES[axis] for axis in _OWN_AXES.get(kind, ())]
+    return {"kind": kind} | ({"axes": own} if kind == "universal" else {"axis": own[0]} if own else {})
+
+
+def _kind(table: LoopTable, path: str, findings: Findings) -> str | None:
+    kind = table.kind or next((key for key in ("rows", "distance") if getattr(table, key) is not None), None)
+    if kind is None:
+        if not any(findings.faulty(f"{path}.{key}") for key in ("kind", "rows", "distance")):
+            findings.refuse(f"{path}.kind", "is missing", f"give one of {', '.join(KEYS)}")
+    elif kind not in KEYS:
+        findings.refuse(f"{path}.kind", f"unknown kind of loop '{kind}'", _nearest_kind(kind))
+        kind = None
+    return kind
+
+
+def _nearest_kind(kind: str) -> str:
+    words = {"fixed": "weld", "rigid": "weld", "revolute": "pin", "hinge": "pin", "spherical": "ball",
+             "prismatic": "slider", "rod": "distance", "cardan": "universal"}  # fmt: skip
+    word = words.get(kind.lower())
+    return f"here it is called '{word}'" if word else nearest(kind, KEYS)
+
+
+def _side(side: str, table: LoopTable, path: str, findings: Findings) -> Side:
+    body, node = place_of(getattr(table, side))
+    given = getattr(table, f"frame_{side}")
+    frame = IDENTITY if given is None else frame_of(given, f"{path}.frame_{side}", findings)
+    return Side(body=body, node=node, at=getattr(table, f"at_{side}"), frame=frame)
+
+
+def _axes(kind: str, table: LoopTable, path: str, findings: Findings) -> list[tuple[str, Vector3]] | None:
+    """For each side, the axis of the loop frame that is given, and its direction; None where there are faults."""
+    z = UNIT_AXES["z"]
+    if kind not in _OWN_AXES:
+        return [("z", z), ("z", z)]
+    own, key = _OWN_AXES[kind], "axes" if kind == "universal" else "axis"
+    if findings.faulty(f"{path}.{key}"):
+        return None
+    if kind == "universal":
+        if table.axes is None or len(table.axes) != 2:
+            got = "is missing" if table.axes is None else f"must be two axes, got {len(table.axes)}"
+            findings.refuse(f"{path}.axes", got, "give one on a and one on b, e.g. axes = [[1, 0, 0], [0, 1, 0]]")
+            return None
+        directions = table.axes
+    elif table.axis is None:
+        remedy = f"a loop of kind {kind} needs a direction in the axes of a, e.g. axis = [0, 0, 1]"
+        findings.refuse(f"{path}.axis", "is missing", remedy)
+        return None
+    else:
+        directions = (table.axis, table.axis_b or table.axis)
+    return list(zip(own, directions, strict=True))
+
+
+def _turned(frame: Quaternion, own: str, axis: Vector3) -> Quaternion:
+    """``frame`` after the smallest rotation that brings the axis ``own`` ("x", "y", "z") to ``axis``."""
+    place = "xyz".index(own)
+    unit = np.array(axis) / np.max(np.abs(axis))
+    unit /= np.linalg.norm(unit)
+    start = np.eye(3)[place]
+    if np.array_equal(unit, start):
+        return frame
+    if unit[place] < -1 + 1e-12:
+        half = np.array([0.0, *np.eye(3)[(place + 1) % 3]])
+    else:
+        half = np.array([1.0 + unit[place], *np.cross(start, unit)])
+    w, x, y, z = (half / np.linalg.norm(half)).tolist()
+    return unit_quaternion(product(frame, (w, x, y, z)))[0]
+
+
+def _rows(table: LoopTable, path: str, findings: Findings) -> tuple[int, ...]:
+    given, remedy = table.rows, "1, 2, 3 are turning about x, y, z of the loop frame, 4, 5, 6 moving along them"
+    if given is None:
+        findings.refuse(f"{path}.rows", "is missing", f"{remedy}, e.g. rows = [4, 5, 6]")
+    elif not isinstance(given, list) or not given or not all(type(row) is int and 1 <= row <= 6 for row in given):
+        findings.refuse(f"{path}.rows", f"must be a list of whole numbers from 1 to 6, got {shown(given)}", remedy)
+    elif len(set(given)) != len(given):
+        findings.refuse(f"{path}.rows", f"names a row twice, got {shown(given)}", "keep one of them")
+    else:
+        return tuple(sorted(given))
+    return (4,)
+
+
+def _number(
+    table: LoopTable, key: str, unit: str, path: str, findings: Findings, *, zero: bool = False
+) -> float | None:
+    given = getattr(table, key)
+    try:
+        if given is None:
+            raise RefusalError("is missing", 'give the length of the rod, e.g. distance = "0.5 m"')
+        value = quantity(given, unit)
+        if value < 0 or not (zero or value):
+            remedy = "0 leaves errors of closure as they are" if zero else 'use kind = "ball" for places that coincide'
+            raise RefusalError(f"must be {'>=' if zero else '>'} 0 {unit}, got {value}", remedy)
+    except RefusalError as refusal:
+        findings.refuse(f"{path}.{key}", refusal.message, refusal.remedy)
+        return None
+    return value

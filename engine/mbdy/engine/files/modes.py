@@ -1,0 +1,281 @@
+"""Modal data of a flexible body as the model file gives them: ``[body.NAME.flex]`` and the shapes of its nodes.
+
+Three ways: `frequencies` with damping ratios and unit (or diagonal) modal masses; matrices of mass, stiffness and
+damping; or a source that makes them (`mbdy.engine.files.mode_sources`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from mbdy.engine.files.fields import symmetric_tensor
+from mbdy.engine.files.mode_sources import made_of
+from mbdy.engine.files.tables import REMEDIES, BodyTable, FlexTable, NodeTable
+from mbdy.engine.flexible.modal_body import ModalBody
+from mbdy.engine.model.faults import Findings, RefusalError, path_of, shown
+from mbdy.engine.model.system import ZERO3, Flex, Matrix3, Node, Vector3
+from mbdy.engine.model.units import quantity
+
+SOURCES = ("beam", "plate", "torsion", "reduce", "file")
+"""Keys that bring all modal data, the mass, mass centre and inertia of the body, and the shapes of its nodes."""
+MODAL = ("frequencies", "damping_ratios", "mass", "stiffness", "damping")
+TERMS = ("coupling", "inertia_first", "inertia_second", "gyroscopic", "moment_second")
+ASYMMETRY = 1e-9
+"""Largest difference of mirrored entries, relative to the largest entry, that rounding explains."""
+_CYCLES = re.compile(r"hz|hertz", re.IGNORECASE)
+_WHAT = {
+    "coupling": "integral of r x phi (rows 1-3) and of phi (rows 4-6) over the mass",
+    "shape": "how the modes turn (rows 1-3) and move (rows 4-6) the node",
+    "bend": "second derivatives of the node's x, y, z by the modes",
+}
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a body is made of: as in `mbdy.engine.model.system.Body`."""
+
+    mass: float = 1.0
+    com: Vector3 = ZERO3
+    inertia: Matrix3 = (ZERO3, ZERO3, ZERO3)
+    flex: Flex | None = None
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+
+
+def material_of(table: BodyTable, path: str, folder: Path, findings: Findings) -> Material | None:
+    """Mass, modes and nodes of the body that ``table``, found at ``path``, describes; None where they cannot be had.
+
+    Names of files are relative to ``folder``. Faults go to ``findings``.
+    """
+    flex, place = None, f"{path}.flex"
+    source = source_of(table.flex, place, findings) if table.flex else ""
+    if source is None:
+        return None
+    if source:
+        made = made_of(source, table, path, folder, findings)
+        return _cleaned(made, path, findings) if made else None
+    if table.mass is None and not findings.faulty(f"{path}.mass"):
+        findings.refuse(f"{path}.mass", "is missing", REMEDIES["mass"])
+    if table.flex:
+        flex = flex_of(table.flex, place, findings)
+    broken = flex is None and (table.flex is not None or findings.faulty(place))
+    nodes = {} if broken else {
+        name: node_of(node, flex.modes if flex else 0, f"{path}.{path_of(('node', name))}", findings)
+        for name, node in table.node.items()
+    }  # fmt: skip
+    mass = Material.mass if table.mass is None else table.mass
+    return Material(mass, table.com, cast("Matrix3", table.inertia), flex, nodes)
+
+
+def _cleaned(made: ModalBody, path: str, findings: Findings) -> Material | None:
+    """What a source has ``made``, held to the rules for numbers in a file and rid of rounding in what is symmetric."""
+    place, lists = f"{path}.flex", {key: _lists(getattr(made.flex, key)) for key in (*MODAL[2:], *TERMS)}
+    flex = flex_of(FlexTable(**{key: value for key, value in lists.items() if value}), place, findings)
+    if flex is None:
+        return None
+    try:
+        inertia = symmetric_tensor(made.inertia)
+    except RefusalError as refusal:
+        findings.refuse(place, f"inertia {refusal.message}", refusal.remedy)
+        return None
+    nodes = {}
+    for name, node in made.nodes.items():
+        table = NodeTable.model_construct(at=node.at, shape=_lists(node.shape) or None, bend=_lists(node.bend) or None)
+        nodes[name] = node_of(table, flex.modes, f"{path}.{path_of(('node', name))}", findings)
+    return Material(made.mass, made.com, inertia, flex, nodes)
+
+
+def source_of(table: FlexTable, path: str, findings: Findings) -> str | None:
+    """The key of ``table`` that brings its modal data, empty where they are given; None where there are several."""
+    given = [key for key in SOURCES if getattr(table, key) is not None]
+    spoken = [key for key in (*MODAL, *TERMS) if getattr(table, key) is not None]
+    if len(given) > 1:
+        findings.refuse(path, f"has both '{given[0]}' and '{given[1]}'", "keep one of them")
+        return None
+    if given and spoken:
+        message = f"'{given[0]}' gives all modal data, and '{spoken[0]}' is given besides"
+        findings.refuse(f"{path}.{spoken[0]}", message, "remove it")
+    return given[0] if given else ""
+
+
+@np.errstate(all="ignore")
+def flex_of(table: FlexTable, path: str, findings: Findings) -> Flex | None:
+    """The modal data that ``table``, found at ``path``, gives in numbers; None where there are faults."""
+    before = len(findings.faults)
+    ways = [key for key in ("frequencies", "stiffness", "mass") if getattr(table, key) is not None]
+    if not ways:
+        if not findings.faulty(path):
+            remedy = f"give frequencies, or mass and stiffness, or one of {', '.join(SOURCES)}"
+            findings.refuse(path, "has no modal data", remedy)
+        return None
+    first = getattr(table, ways[0])
+    if not isinstance(first, list) or not first:
+        findings.refuse(f"{path}.{ways[0]}", f"must be a list with an entry for each mode, got {shown(first)}",
+                        "give one mode or more in brackets")  # fmt: skip
+        return None
+    m = len(first)
+    mass, stiffness, damping = (_spectral if ways[0] == "frequencies" else _matrices)(table, m, path, findings)
+    sizes = {"coupling": (6, m), "inertia_first": (m, 3, 3), "inertia_second": (m, m, 3, 3),
+             "gyroscopic": (m, m, 3), "moment_second": (3, m, m)}  # fmt: skip
+    if table.coupling is None:
+        findings.refuse(f"{path}.coupling", "is missing", f"give 6 rows of {m}: {_WHAT['coupling']}")
+    terms = {key: array_of(getattr(table, key), sizes[key], f"{path}.{key}", findings) for key in TERMS}
+    mirrors = (("inertia_first", 1, 2), ("inertia_second", 2, 3), ("inertia_second", 0, 1), ("moment_second", 1, 2))
+    for key, i, j in mirrors:
+        terms[key] = _mirrored(terms[key], (i, j), f"{path}.{key}", findings)
+    if len(findings.faults) > before:
+        return None
+    if not all(np.all(np.isfinite(matrix)) for matrix in (mass, stiffness, damping) if matrix is not None):
+        findings.refuse(path, "has numbers beyond what floats can hold", "check units")
+        return None
+    values = {key: nested(value) for key, value in terms.items() if value is not None}
+    return Flex(mass=nested(mass), stiffness=nested(stiffness), damping=nested(damping), **values)
+
+
+def node_of(table: NodeTable, modes: int, path: str, findings: Findings) -> Node:
+    """The node that ``table`` gives, of a body with so many ``modes``, 0 for a rigid one."""
+    given = {key: getattr(table, key) for key in ("shape", "bend") if getattr(table, key) is not None}
+    if not modes:
+        for key in given:
+            findings.refuse(f"{path}.{key}", "is for a node of a flexible body only", "remove it")
+        return Node(at=table.at)
+    if "shape" not in given and table.at != ZERO3:
+        remedy = f"give 6 rows of {modes}: {_WHAT['shape']}; zeros where they leave it alone"
+        findings.warn(f"{path}.shape", "is missing, so no mode moves this node", remedy)
+    shape = array_of(given.get("shape"), (6, modes), f"{path}.shape", findings)
+    bend = array_of(given.get("bend"), (3, modes, modes), f"{path}.bend", findings)
+    bend = _mirrored(bend, (1, 2), f"{path}.bend", findings)
+    return Node(at=table.at, shape=nested(shape), bend=nested(bend))
+
+
+def frequency(value: object) -> float:
+    """[rad/s] A number in rad/s, or text with its unit, rad/s or Hz (``"2.5 Hz"``). Raises `RefusalError`."""
+    if isinstance(value, str) and _CYCLES.search(value):
+        return 2 * math.pi * quantity(value, "Hz")
+    try:
+        return quantity(value, "rad/s")
+    except RefusalError as refusal:
+        raise RefusalError(refusal.message, "give a number in rad/s, or text with its unit such as '2.5 Hz'") from None
+
+
+def array_of(value: object, shape: Sequence[int], path: str, findings: Findings) -> np.ndarray | None:
+    """``value``, lists in lists, as an array of ``shape``; None where there is none or it has faults."""
+    if value is None:
+        return None
+    before = len(findings.faults)
+    entries = _entries(value, shape, path, findings)
+    return np.array(entries, dtype=float).reshape(shape) if len(findings.faults) == before else None
+
+
+def nested(array: np.ndarray | None) -> Any:
+    """``array`` as tuples in tuples; empty for None."""
+    return () if array is None else _tuples(array.tolist())
+
+
+def _lists(value: Any) -> Any:
+    return list(map(_lists, value)) if isinstance(value, tuple | list) else value
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _entries(value: object, shape: Sequence[int], path: str, findings: Findings) -> list[float]:
+    if not shape:
+        try:
+            return [quantity(value, "1")]
+        except RefusalError as refusal:
+            findings.refuse(path, refusal.message, refusal.remedy)
+            return []
+    if not isinstance(value, list) or len(value) != shape[0]:
+        got = f"{len(value)}" if isinstance(value, list) else shown(value)
+        key = path.partition("[")[0].rpartition(".")[2]
+        size = " x ".join(map(str, shape))
+        remedy = f"give {size} numbers in brackets" + (f": {_WHAT[key]}" if key in _WHAT else "")
+        findings.refuse(path, f"must be a list of {shape[0]} entries, got {got}", remedy)
+        return []
+    return [
+        number for k, entry in enumerate(value) for number in _entries(entry, shape[1:], f"{path}[{k + 1}]", findings)
+    ]
+
+
+def _spectral(table: FlexTable, m: int, path: str, findings: Findings) -> tuple[np.ndarray | None, ...]:
+    """Mass, stiffness and damping from frequencies, damping ratios and modal masses."""
+    for key in ("stiffness", "damping"):
+        if getattr(table, key) is not None:
+            remedy = "keep one of them; damping beside frequencies is damping_ratios"
+            findings.refuse(f"{path}.{key}", "is given besides 'frequencies'", remedy)
+    bare = [entry for entry in table.frequencies if not isinstance(entry, str)]
+    if bare and isinstance(bare[0], int | float):
+        message = f"{bare[0]:.6g} without a unit is in rad/s, {bare[0] / (2 * math.pi):.4g} Hz"
+        findings.warn(
+            f"{path}.frequencies", message, f'write "{bare[0]:g} rad/s", or "{bare[0]:g} Hz" if that is meant'
+        )
+    omega = np.zeros(m)
+    for k, entry in enumerate(table.frequencies):
+        try:
+            omega[k] = frequency(entry)
+            if omega[k] < 0:
+                raise RefusalError(f"must be >= 0, got {shown(entry)}", "give the mode's frequency, the frame held")
+        except RefusalError as refusal:
+            findings.refuse(f"{path}.frequencies[{k + 1}]", refusal.message, refusal.remedy)
+    given = 0.0 if table.damping_ratios is None else table.damping_ratios
+    zeta = array_of(given, (m,) if isinstance(given, list) else (), f"{path}.damping_ratios", findings)
+    mass = np.ones(m) if table.mass is None else array_of(table.mass, (m,), f"{path}.mass", findings)
+    if zeta is None or mass is None:
+        return None, None, None
+    if np.any(zeta < 0):
+        findings.warn(f"{path}.damping_ratios", "is negative and feeds energy in", "make sure that it is meant")
+    if np.any(mass <= 0):
+        findings.refuse(f"{path}.mass", f"must be > 0, got {mass.min():g}", "give the modal masses, 1 if left out")
+    return np.diag(mass), np.diag(mass * omega**2), np.diag(2 * zeta * mass * omega)
+
+
+def _matrices(table: FlexTable, m: int, path: str, findings: Findings) -> tuple[np.ndarray | None, ...]:
+    """Mass, stiffness and damping, each a matrix or its diagonal."""
+    if table.damping_ratios is not None:
+        remedy = "give damping as a matrix or its diagonal"
+        findings.refuse(f"{path}.damping_ratios", "goes with 'frequencies' only", remedy)
+    matrices: list[np.ndarray | None] = []
+    for key in ("mass", "stiffness", "damping"):
+        given, place = getattr(table, key), f"{path}.{key}"
+        if given is None:
+            if key != "damping":
+                findings.refuse(place, "is missing", f"give {m} x {m} numbers, or {m} for a diagonal")
+            matrices.append(np.zeros((m, m)))
+            continue
+        full = isinstance(given, list) and any(isinstance(row, list) for row in given)
+        array = array_of(given, (m, m) if full else (m,), place, findings)
+        array = np.diag(array) if array is not None and not full else array
+        array = _mirrored(array, (0, 1), place, findings)
+        matrices.append(array)
+        if array is None:
+            continue
+        if key == "mass":
+            sizes = np.sqrt(np.abs(np.diag(array))) + np.finfo(float).tiny
+            if np.any(np.diag(array) <= 0) or np.linalg.eigvalsh(array / np.outer(sizes, sizes))[0] <= ASYMMETRY:
+                remedy = "check the signs; modes must be independent of each other"
+                findings.refuse(place, "is not positive definite: some motion of the modes has no mass", remedy)
+        elif (least := float(np.linalg.eigvalsh(array)[0])) < -ASYMMETRY * np.abs(array).max():
+            findings.warn(place, f"has a negative eigenvalue, {least:.6g}", "make sure that it is meant")
+    return cast("tuple[np.ndarray | None, ...]", tuple(matrices))
+
+
+def _mirrored(array: np.ndarray | None, axes: tuple[int, int], path: str, findings: Findings) -> np.ndarray | None:
+    """``array`` made equal to its mirror image in two ``axes``, from which only rounding parts it."""
+    if array is None or not array.size:
+        return array
+    mirror = np.swapaxes(array, *axes)
+    gap = np.abs(array - mirror)
+    if gap.max() > ASYMMETRY * np.abs(array).max():
+        place = "".join(f"[{k + 1}]" for k in np.unravel_index(int(gap.argmax()), array.shape))
+        message = f"must be symmetric, but {place} is {array.flat[gap.argmax()]:.9g} and its mirror image gives "
+        findings.refuse(path, f"{message}{mirror.flat[gap.argmax()]:.9g}", "make the two agree")
+        return None
+    return array / 2 + mirror / 2

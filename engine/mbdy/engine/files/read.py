@@ -1,0 +1,202 @@
+"""Model files: TOML to a `Model` with everything that is wrong told at once, and a `Model` back to TOML.
+
+model = load("satellite.toml")
+save(model, "copy.toml")
+"""
+
+from __future__ import annotations
+
+import tomllib
+import warnings
+from dataclasses import replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from mbdy.engine.assembly.start import assembled
+from mbdy.engine.files.checks import (
+    check_made_nodes,
+    check_names,
+    check_parents,
+    check_wheels,
+    warn_of_body,
+    warn_of_origin,
+)
+from mbdy.engine.files.inertia import faults_of_energy, faults_of_inertia
+from mbdy.engine.files.initial import starts_of
+from mbdy.engine.files.joints import joint_of, place_of
+from mbdy.engine.files.loops import check_joints_places, check_loop, loop_of
+from mbdy.engine.files.modes import Material, material_of
+from mbdy.engine.files.tables import FORMAT, REMEDIES, FileTable, read_tables
+from mbdy.engine.files.write import dumps
+from mbdy.engine.model.faults import Fault, Findings, ModelError, ModelWarning, path_of, shown
+from mbdy.engine.model.system import INERTIAL, Body, GravityGradient, Joint, Loop, Model, Wheel
+
+__all__ = ["dumps", "load", "loads", "save"]
+
+
+def load(path: str | PathLike[str]) -> Model:
+    """The model in the TOML file at ``path``.
+
+    Raises `ModelError` with every fault found, also for a file that cannot be read; warns with `ModelWarning`
+    of what is taken but worth a look.
+    """
+    source = fspath(path)
+    try:
+        text = Path(source).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        meant = f"{source}.toml"
+        remedy = f"did you mean {meant}?" if Path(meant).is_file() else "give the path of a TOML file"
+        raise ModelError(source, [Fault("", f"cannot be read: {reason}", remedy)]) from None
+    except UnicodeDecodeError as error:
+        message = f"is not UTF-8 text: byte {error.object[error.start]:#04x} at offset {error.start}"
+        raise ModelError(source, [Fault("", message, "save it as UTF-8")]) from None
+    except ValueError as error:  # a path that no system has, such as one with a zero byte
+        raise ModelError(source, [Fault("", f"cannot be read: {error}", "give the path of a TOML file")]) from None
+    return _model(text, source, stem=Path(source).stem, stacklevel=3)
+
+
+def loads(text: str, source: str = "<string>") -> Model:
+    """The model in ``text``; ``source`` is what messages call it. Raises and warns as `load`."""
+    return _model(text, source, stem="model", stacklevel=3)
+
+
+def save(model: Model, path: str | PathLike[str]) -> None:
+    """Write ``model`` to a TOML file at ``path``; `load` of it gives the same numbers to the bit."""
+    Path(path).write_text(dumps(model), encoding="utf-8", newline="\n")
+
+
+def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
+    findings = Findings()
+    raw = _parsed(text, source)
+    known = list(raw["body"]) if isinstance(raw.get("body"), dict) else []
+    file = read_tables(raw, findings)
+    _check_file(file, known, findings)
+    check_names(file, findings)
+    joints, unread = _joints(file, known, findings)
+    cut = check_parents(joints, known, findings)
+    gradient = _gradient(file, joints, findings)
+    bodies = tuple(_body(name, file, joints, Path(source).parent, findings) for name in file.body)
+    unread |= {body.name for body in bodies if findings.faulty(path_of(("body", body.name, "flex")))}
+    check_joints_places(joints, {body.name: body for body in bodies}, unread, findings)
+    loops = _loops(file, bodies, unread, findings)
+    partial = tuple(_rooted(body) if body.name in cut else body for body in bodies)
+    initial = starts_of(file.initial, tuple(b for b in partial if b.name not in unread), unread, findings)
+    model = Model(
+        name=stem if file.name is None else file.name,
+        bodies=partial,
+        gravity=file.system.gravity,
+        gravity_gradient=gradient,
+        initial=initial,
+        source=source,
+        loops=loops,
+    )
+    found = faults_of_energy(model)
+    findings.faults += [fault for fault in found if not findings.faulty(fault.path.removesuffix(".flex.coupling"))]
+    findings.faults += _told_of_sound_parts(faults_of_inertia(model), model, findings)
+    if loops and not findings.faults:
+        model = assembled(model, findings)
+    if findings.faults:
+        raise ModelError(source, findings.faults)
+    carried = {joint.to for joint in joints.values()}
+    for body in bodies:
+        warn_of_body(body, body.name in carried, findings)
+    for warning in findings.warnings:
+        warnings.warn(f"{source}: {warning}", ModelWarning, stacklevel=stacklevel)
+    object.__setattr__(model, "checked", True)
+    return model
+
+
+def _parsed(text: str, source: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        fault = Fault("", f"is not valid TOML: {error}", "see https://toml.io for the syntax")
+    except RecursionError:
+        fault = Fault("", "is not valid TOML: brackets nested too deep")
+    except ValueError as error:  # a number with thousands of digits
+        fault = Fault("", f"is not valid TOML: {error}")
+    raise ModelError(source, [fault]) from None
+
+
+def _check_file(file: FileTable, known: list[str], findings: Findings) -> None:
+    """Refuse other versions and a file without bodies."""
+    if type(file.mbdy) is not int or file.mbdy != FORMAT:
+        message = f"this version reads format {FORMAT}, got {shown(file.mbdy)}"
+        findings.refuse("mbdy", message, REMEDIES["mbdy"])
+    if not known and not findings.faulty("body"):
+        findings.refuse("body", "there is no body", 'give at least one, e.g. [body.bus] with mass = "500 kg"')
+
+
+def _joints(file: FileTable, known: list[str], findings: Findings) -> tuple[dict[str, Joint], set[str]]:
+    """Each body's joint, a rigid one where it cannot be made out, and the bodies where it could not."""
+    joints, unread = {}, set(known) - file.body.keys()
+    for name, body in file.body.items():
+        path = path_of(("body", name, "joint"))
+        lost = any(fault.path == path for fault in findings.faults)
+        joint = joint_of(body.joint, path, findings)
+        joints[name] = joint or Joint(to=place_of(body.joint.to)[0], kind="fixed")
+        if lost or joint is None:
+            unread.add(name)
+    return joints, unread
+
+
+def _body(name: str, file: FileTable, joints: dict[str, Joint], folder: Path, findings: Findings) -> Body:
+    table = file.body[name]
+    material = material_of(table, path_of(("body", name)), folder, findings) or Material()
+    wheels = {wheel: Wheel(**w.model_dump()) for wheel, w in table.wheel.items()}
+    body = Body(
+        name=name, joint=joints[name], mass=material.mass, com=material.com, inertia=material.inertia,
+        wheels=wheels, nodes=material.nodes, flex=material.flex,
+    )  # fmt: skip
+    check_made_nodes(body, table.node, findings)
+    warn_of_origin(body, findings)
+    check_wheels(body, findings)
+    return body
+
+
+def _loops(file: FileTable, bodies: tuple[Body, ...], unread: set[str], findings: Findings) -> tuple[Loop, ...]:
+    """The loops without fault, each between two places that exist."""
+    by_name = {body.name: body for body in bodies}
+    loops = [loop_of(name, table, findings) for name, table in file.loop.items()]
+    return tuple(loop for loop in loops if loop and check_loop(loop, by_name, unread, findings))
+
+
+def _gradient(file: FileTable, joints: dict[str, Joint], findings: Findings) -> GravityGradient | None:
+    """The gravity gradient, if the file asks for it; refused but for one root that floats."""
+    system, key = file.system, "system.gravity_gradient"
+    values = {"orbit_position": system.orbit_position, "gravitational_parameter": system.gravitational_parameter}
+    given = {name: value for name, value in values.items() if value is not None}
+    if not system.gravity_gradient:
+        for name in () if findings.faulty(key) else given:
+            remedy = "add gravity_gradient = true, or remove it"
+            findings.refuse(f"system.{name}", "is for a gravity gradient only", remedy)
+        return None
+    roots = [name for name, joint in joints.items() if joint.to == INERTIAL]
+    if not findings.faulty("body") and (len(roots) != 1 or not joints[roots[0]].floating):
+        message = f"is for systems with one root, which floats, but to inertial join {', '.join(map(repr, roots))}"
+        findings.refuse(key, message, 'let one body of kind "free" or "attitude" carry all others, or remove it')
+    flexible = [name for name, body in file.body.items() if body.flex is not None]
+    if flexible:
+        remedy = "remove it, or take the modes away from that body"
+        findings.refuse(key, f"is for rigid bodies only, and '{flexible[0]}' is flexible", remedy)
+    return GravityGradient(**given)  # pyright: ignore[reportArgumentType]
+
+
+def _rooted(body: Body) -> Body:
+    return replace(body, joint=replace(body.joint, to=INERTIAL))
+
+
+def _told_of_sound_parts(found: list[Fault], model: Model, findings: Findings) -> list[Fault]:
+    """Of the inertia faults ``found``, those that no fault of the body or what hangs on it can explain."""
+    parent = {body.name: body.joint.to for body in model.bodies}
+    unsound: set[str] = set()
+    for body in parent:
+        if findings.faulty(path_of(("body", body))) or findings.faulty(f"initial.{body}"):
+            inward = body
+            while inward in parent and inward not in unsound:
+                unsound.add(inward)
+                inward = parent[inward]
+    told = {path_of(("body", name, "joint")) for name in parent if name not in unsound}
+    return [fault for fault in found if fault.path in told]

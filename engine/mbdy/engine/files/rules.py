@@ -1,0 +1,45 @@
+"""The rules of model files for models made in Python."""
+
+from __future__ import annotations
+
+import warnings
+
+from mbdy.engine.assembly.start import assembly
+from mbdy.engine.files.read import loads
+from mbdy.engine.files.write import dumps
+from mbdy.engine.model.faults import Fault, ModelError, ModelWarning
+from mbdy.engine.model.system import Model
+
+MADE_IN_PYTHON = "<model made in Python>"
+
+
+def keep_rules(model: Model) -> None:
+    """Raise `ModelError` where ``model`` breaks a rule of model files; it is written as one and read again.
+
+    Models that come from a file, unchanged, have been through this. Warnings are for files alone.
+    """
+    if model.checked:
+        return
+    source = model.source or MADE_IN_PYTHON
+    try:
+        text = dumps(model)
+    except (TypeError, ValueError, AttributeError, IndexError) as fault:
+        raise ModelError(source, [Fault("", f"cannot be written as a model file: {fault}")]) from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        read = loads(text, source=source)
+    faults = [
+        Fault(f"body.{made.name}.joint.kind", f"these axes make no joint of kind {made.joint.kind}", "give others")
+        for made, other in zip(model.bodies, read.bodies, strict=True)
+        if made.joint.kind != other.joint.kind
+    ]
+    for made, other in zip(model.loops, read.loops, strict=True):
+        if made.kind != other.kind:
+            message = f"these rows make no loop of kind {made.kind}"
+            faults.append(Fault(f"loop.{made.name}.kind", message, 'give kind = "rows", or others'))
+    if assembly(read).moved:
+        message = "its loops are open at the start, or opening"
+        faults.append(Fault("initial", message, "take the start of mbdy.engine.assemble(model)"))
+    if faults:
+        raise ModelError(source, faults)
+    object.__setattr__(model, "checked", True)

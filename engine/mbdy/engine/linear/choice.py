@@ -1,0 +1,87 @@
+"""Which equations of a model are run: the full ones, linear ones about an operating point, or partly linear ones.
+
+All are `Equations` over the same variables and vectors, so blocks, the compiled core and FMUs run them alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from mbdy.engine.linear.reference_point import Values
+from mbdy.engine.model.system import Model
+from mbdy.engine.order_n.equations import Equations, equations
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Accelerations linear in everything about an operating point; rates of coordinates stay exact.
+
+    ``at``        start values and inputs of the operating point by name, in SI or as text with unit; the model file's
+                  where left out. Switches are off there.
+    ``geometry``  ``"constant"``: all matrices are constant, as MBDYL has it. ``"first-order"``: external forces and
+                  torques keep the first-order change of their arms and axes with the coordinates, the mass matrix is
+                  constant, as MBDYTL has it (JPL TR 32-1592, Section III).
+    """
+
+    at: Values = field(default_factory=dict)
+    geometry: Literal["constant", "first-order"] = "constant"
+
+    def __post_init__(self) -> None:
+        if self.geometry not in ("constant", "first-order"):
+            raise ValueError(f"geometry: {self.geometry!r} is unknown; choose one of constant, first-order")
+        if not isinstance(self.at, Mapping):
+            raise TypeError(f"at: start values and inputs by name are needed, such as {{'bus.omega[3]': 0.1}}; got a "
+                            f"{type(self.at).__name__}")  # fmt: skip
+        object.__setattr__(self, "at", MappingProxyType({name: _fixed(value) for name, value in self.at.items()}))
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.at.items()), self.geometry))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Linear, (dict(self.at), self.geometry)
+
+
+def _fixed(value: Any) -> Any:
+    """``value`` as what neither changes nor compares element by element: lists and arrays as tuples."""
+    return value if isinstance(value, str) or np.ndim(value) == 0 else tuple(value)
+
+
+@dataclass(frozen=True)
+class PartlyLinear:
+    """Hinges of terminal appendages linear, all else not (MBDYPL of JPL TR 32-1592, Section IV).
+
+    ``joints``  names of the bodies whose inboard hinges are linear; None for the largest terminal set.
+    """
+
+    joints: tuple[str, ...] | None = None
+
+
+Dynamics = Linear | PartlyLinear
+
+
+def equations_of(model: Model, dynamics: Dynamics | None = None) -> Equations:
+    """The equations of ``model``: Order-N's where ``dynamics`` is None.
+
+    Raises ValueError where the model is outside what such dynamics cover, naming what is, and KeyError for a name of
+    the operating point that the model does not have.
+    """
+    if dynamics is None:
+        return equations(model)
+    if beyond := [*(f"body {b.name!r} is flexible" for b in model.bodies if b.flex),
+                  *(f"body {b.name!r} sits on a node" for b in model.bodies if b.joint.node),
+                  *(f"loop {loop.name!r} is closed" for loop in model.loops)]:  # fmt: skip
+        sort = "linear" if isinstance(dynamics, Linear) else "partly linear"
+        raise ValueError(f"{sort} dynamics of {model.name!r}: {beyond[0]}; only trees of rigid bodies have them: leave "
+                         "dynamics out, or linearize")  # fmt: skip
+    if isinstance(dynamics, Linear):
+        from mbdy.engine.linear.linear_plant import linear_equations
+
+        return linear_equations(model, dynamics.at, dynamics.geometry)
+    from mbdy.engine.linear.partly_linear import partly_linear_equations
+
+    return partly_linear_equations(model, dynamics.joints)

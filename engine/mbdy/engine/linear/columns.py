@@ -1,0 +1,128 @@
+"""What linear equations are linear in: the elements of c, and which rows of the accelerations they belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from mbdy.engine.model.ports import Ports
+from mbdy.engine.model.system import INERTIAL, Body, Model
+from mbdy.engine.order_n.constants import Layout, layout
+from mbdy.engine.order_n.equations import Equations
+
+
+@dataclass(frozen=True)
+class Column:
+    """One element of ``c``: its direction in states or inputs; ``turn``: the body whose attitude error it is of."""
+
+    x: int | None = None
+    u: int | None = None
+    turn: tuple[int, int] | None = None
+
+
+class Columns:
+    """The columns of G of one model, near and far, and the places of things in ``x``, ``u`` and the rows of r.
+
+    Far inputs are external forces that are mostly zero: what they do is worked out only where they are not.
+    """
+
+    def __init__(self, model: Model, full: Equations, *, first_order: bool) -> None:
+        self.model, self.full, self.first_order = model, full, first_order
+        self.table: Ports = full.ports
+        self.at: Layout = layout(model)
+        self.floating = [j for j, body in enumerate(model.bodies) if body.joint.floating]
+        self.near_columns = [*self._coordinates(), *self._speeds(), *self._inputs(near=True)]
+        self.far_columns = self._inputs(near=False)
+        self.far_places = [column.u for column in self.far_columns if column.u is not None]
+        self.n_r = self.at.n_x - full.n_q
+        self.efforts = [p for b in model.bodies for p in self.places(b, "joint.force", "joint.torque")]
+
+    def _coordinates(self) -> list[Column]:
+        found = []
+        for j, body in enumerate(self.model.bodies):
+            places, joint = range(self.at.q[j].start, self.at.q[j].stop), body.joint
+            if joint.floating:
+                if self.model.gravity_gradient:
+                    found += [Column(turn=(j, i)) for i in range(3)]
+            elif joint.spherical:
+                found += [Column(x=at) for at in places[: joint.n_translations]]
+                found += [Column(turn=(j, i)) for i in range(3)]
+            else:
+                found += [Column(x=at) for at in places]
+        return found
+
+    def _speeds(self) -> list[Column]:
+        """All but the velocity of a floating root, on which nothing depends."""
+        found = []
+        for j, body in enumerate(self.model.bodies):
+            own = range(self.at.speeds[j].start, self.at.speeds[j].stop)
+            found += [Column(x=at) for at in (own[3:] if body.joint.floating else own)]
+        return found + [Column(x=at) for at in self.momenta]
+
+    @cached_property
+    def momenta(self) -> list[int]:
+        return [at for own in self.at.wheels for at in range(own.start, own.stop)]
+
+    def _inputs(self, *, near: bool) -> list[Column]:
+        """Near: efforts, accelerations, wheel torques, gravity, what acts on floating roots. Far: all other forces."""
+        far = [
+            v for v in self.table.inputs if v.port in ("external_forces", "node_forces") and not self._is_near(v.name)
+        ]
+        if near:
+            exact = {f"{body.name}.joint.rest" for body in self.model.bodies}
+            if all(body.joint.floating for body in self.model.bodies if body.joint.to == INERTIAL):
+                exact.add("system.gravity")
+            chosen = [v for v in self.table.inputs if v not in far and not v.boolean and v.name not in exact]
+        else:
+            chosen = far
+        return [Column(u=at) for v in chosen for at in range(v.places.start, v.places.stop)]
+
+    def _is_near(self, name: str) -> bool:
+        roots = [self.model.bodies[j].name for j in self.floating]
+        sorts = ("torque",) if self.first_order else ("force", "torque")
+        return any(name == f"{root}.{sort}" for root in roots for sort in sorts)
+
+    def places(self, body: Body, *parts: str) -> list[int]:
+        names = [f"{body.name}.{part}" for part in parts]
+        found = [self.table.by_name[name] for name in names if name in self.table.by_name]
+        return [at for v in found for at in range(v.places.start, v.places.stop)]
+
+    @cached_property
+    def held(self) -> tuple[list[int], list[int]]:
+        """Rows of the free speeds that efforts, and torques on floating roots, move; and these inputs."""
+        rows, at = [], []
+        for j, body in enumerate(self.model.bodies):
+            own = range(self.at.speeds[j].start - self.full.n_q, self.at.speeds[j].stop - self.full.n_q)
+            if body.joint.floating:
+                rows += own[3:]
+                at += self.places(body, "torque")
+                continue
+            for row, place, how in zip(
+                own, self.places(body, "joint.force", "joint.torque"), body.joint.motion, strict=True
+            ):
+                if how != "prescribed":
+                    rows.append(row)
+                    at.append(place)
+        return rows, at
+
+    @cached_property
+    def jointed(self) -> list[tuple[int, list[int], list[int]]]:
+        """Bodies with joints that have efforts: places in u of these and of the springs' rests."""
+        found = []
+        for j, body in enumerate(self.model.bodies):
+            if not body.joint.floating and body.joint.n_u:
+                given = self.places(body, "joint.force", "joint.torque")
+                found.append((j, given, self.places(body, "joint.rest")))
+        return found
+
+    @cached_property
+    def gravity_places(self) -> list[int]:
+        span = self.table.by_name["system.gravity"].places
+        return list(range(span.start, span.stop))
+
+    def velocity_rows(self, j: int) -> list[int]:
+        begin = self.at.speeds[j].start - self.full.n_q
+        return [begin, begin + 1, begin + 2]
+
+    def turned_places(self, j: int) -> slice:
+        return slice(self.at.q[j].stop - 4, self.at.q[j].stop)

@@ -1,0 +1,246 @@
+"""Minimal error coordinates: what a state is away from a reference that moves, with three numbers for an attitude.
+
+``x = x0 + R e`` to first order. An attitude's error is the small rotation ``theta`` [rad] in the body's (a joint's
+outboard) axes, ``q = q0 (1, theta/2)``, so ``dq = N(q0) theta`` with ``N' N = I/4``. Errors of a floating root's
+position and velocity are in its own axes at the operating point, so that a steady spin has constant matrices; all
+others are plain differences. The reference moves on with ``x0'``, and R with it:
+
+    dx' = R' e + R e'   and   dx' = F R e + B du   give   e' = L (F R - R') e + L B du
+
+with a left inverse L of R. That makes spinning and accelerating operating points right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.engine.linear.operating_point import OperatingPoint
+from mbdy.engine.model.ports import Ports
+from mbdy.engine.model.rotations import cross_matrix
+from mbdy.engine.model.system import Body, Model
+from mbdy.engine.model.variables import switched
+from mbdy.engine.order_n.constants import Layout, layout
+
+Array = NDArray[np.float64]
+
+TURNING = 1e-12
+"""[1/s] Rates at which errors turn into others that are rounding."""
+
+
+@dataclass(frozen=True)
+class ErrorCoordinates:
+    """Errors ``e`` (n) of a model's states ``x`` (n_x) about an operating point.
+
+    ``R`` (n_x, n), its left inverse ``L`` (n, n_x) and its rate ``R_rate`` (n_x, n) along the reference.
+    ``coordinates`` and ``speeds`` are the places in ``e`` of coordinates and of the speeds of the same degrees of
+    freedom, None where there is no such order; ``momenta`` those of wheels, with their ``owners`` (body, wheel).
+    ``turning_rate`` is the rate of ``d coordinates' / d coordinates``, due to the reference's angular acceleration.
+    """
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    R: Array
+    L: Array
+    R_rate: Array
+    coordinates: tuple[int, ...] | None
+    speeds: tuple[int, ...]
+    momenta: tuple[int, ...]
+    degrees_of_freedom: tuple[tuple[int, int], ...]
+    """Body and degree of freedom of each of ``speeds`` but the modal rates, which come last."""
+    modes: tuple[tuple[int, int], ...]
+    """Body and mode of each of those."""
+    turning_rate: Array
+
+    def kept(self, places: Sequence[int], A: Array) -> ErrorCoordinates | None:
+        """Those at ``places`` alone, of a system ``e' = A e`` whose loops let them determine all others.
+
+        None where coordinates and speeds of different degrees of freedom are kept, or turn with others.
+        """
+        at = {old: new for new, old in enumerate(places)}
+        if self.coordinates is None:
+            return None
+        pairs = [[k for k, i in enumerate(own) if i in at] for own in (self.coordinates, self.speeds)]
+        if pairs[0] != pairs[1]:
+            return None
+        own = [self.coordinates[k] for k in pairs[0]]
+        others = [i for i in self.coordinates if i not in at]
+        if np.abs(A[np.ix_(own, others)]).max(initial=0.0) > TURNING:
+            return None
+        return replace(
+            self,
+            names=tuple(self.names[i] for i in places),
+            units=tuple(self.units[i] for i in places),
+            coordinates=tuple(at[i] for i in own),
+            speeds=tuple(at[self.speeds[k]] for k in pairs[1]),
+            momenta=tuple(at[i] for i in self.momenta),
+            turning_rate=self.turning_rate[np.ix_(pairs[0], pairs[0])],
+        )
+
+
+def quaternion_tangent(q: Array) -> Array:
+    """``N(q)`` (4, 3) with ``q (1, theta/2) = q + N(q) theta``; linear in ``q``."""
+    w, x, y, z = q
+    return 0.5 * np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
+
+
+def rotation(q: Array) -> Array:
+    """Body to reference components (3x3) of a unit quaternion w, x, y, z."""
+    w, v = q[0], np.asarray(q[1:])
+    return (w * w - v @ v) * np.eye(3) + 2.0 * np.outer(v, v) + 2.0 * w * cross_matrix(v)
+
+
+def held(body: Body, ports: Ports, u: Array, accelerated: Sequence[str] = ()) -> tuple[bool, ...]:
+    """Which degrees of freedom of a body's joint are locked or prescribed by the inputs ``u``.
+
+    Prescribed ones whose acceleration is among the scalar inputs ``accelerated`` are not held: they move with it.
+    """
+    motion, own = body.joint.motion, switched(body.joint.motion)
+    prescribed, locked = ([how == "prescribed" for how in motion], [False] * len(motion))
+    for flags, sort in ((prescribed, "prescribed"), (locked, "locked")):
+        if own:
+            for i, value in zip(own, u[ports.by_name[f"{body.name}.joint.{sort}"].places], strict=True):
+                flags[i] = bool(value)
+    acceleration = ports.by_name.get(f"{body.name}.joint.acceleration")
+    driven = [acceleration is not None and name in accelerated for name in _scalars(acceleration, len(motion))]
+    return tuple(lock or (pre and not own) for lock, pre, own in zip(locked, prescribed, driven, strict=True))
+
+
+def _scalars(variable, count: int) -> tuple[str, ...]:
+    return ("",) * count if variable is None else variable.scalar_names
+
+
+def error_coordinates(
+    model: Model, point: OperatingPoint, rates: Array, *, accelerated: Sequence[str] = ()
+) -> ErrorCoordinates:
+    """The error coordinates of ``model`` about ``point``, where the states have the ``rates`` (n_x).
+
+    Coordinates and speeds that are held there have no error; see `held` for ``accelerated``.
+    """
+    return _Builder(model, point, rates, accelerated).built()
+
+
+@dataclass
+class _Block:
+    """Errors of one piece of the state: rows ``at`` of x, and columns of R with their rates."""
+
+    at: slice
+    names: list[str]
+    units: list[str]
+    R: Array
+    L: Array
+    R_rate: Array
+    turning_rate: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+
+class _Builder:
+    def __init__(self, model: Model, point: OperatingPoint, rates: Array, accelerated: Sequence[str]) -> None:
+        self.model, self.point, self.rates = model, point, rates
+        self.at: Layout = layout(model)
+        self.names = point.ports.state_names
+        scalars = point.ports.by_scalar
+        self.units = [scalars[name][0].units[scalars[name][1]] for name in self.names]
+        self.held = [held(body, point.ports, point.u, accelerated) for body in model.bodies]
+
+    def built(self) -> ErrorCoordinates:
+        bodies = range(len(self.model.bodies))
+        positions = [block for j in bodies for block in self._positions(j)] + self._modal(rates=False)
+        speeds = [block for j in bodies for block in self._speeds(j)] + self._modal(rates=True)
+        wheels = [self._plain(at, [True] * (at.stop - at.start)) for at in self.at.wheels]
+        blocks = [*positions, *speeds, *wheels]
+        counts = [sum(len(b.names) for b in group) for group in (positions, speeds, wheels)]
+        ends = np.cumsum(counts).tolist()
+        paired = [sum(len(b.names) for b in own(j)) for own in (self._positions, self._speeds) for j in bodies]
+        matched = paired[: len(bodies)] == paired[len(bodies) :]
+        freedoms = [(j, i) for j in bodies for i, fixed in enumerate(self.held[j]) if not fixed]
+        n_x = len(self.names)
+        return ErrorCoordinates(
+            names=tuple(name for b in blocks for name in b.names),
+            units=tuple(unit for b in blocks for unit in b.units),
+            R=_assembled(blocks, n_x, lambda b: b.R),
+            L=_assembled(blocks, n_x, lambda b: b.L.T).T,
+            R_rate=_assembled(blocks, n_x, lambda b: b.R_rate),
+            coordinates=tuple(range(ends[0])) if matched else None,
+            speeds=tuple(range(ends[0], ends[1])),
+            momenta=tuple(range(ends[1], ends[2])),
+            degrees_of_freedom=tuple(freedoms),
+            modes=tuple((j, k) for j in bodies for k in range(self.model.bodies[j].modes)),
+            turning_rate=_diagonal([b.turning_rate for b in positions]),
+        )
+
+    def _positions(self, j: int) -> list[_Block]:
+        joint, at, free = self.model.bodies[j].joint, self.at.q[j], [not fixed for fixed in self.held[j]]
+        middle = at.start + joint.n_translations
+        blocks = [self._translations(j, slice(at.start, middle))]
+        if joint.spherical:
+            blocks += [self._attitude(j, slice(middle, at.stop))] if any(free[joint.n_translations :]) else []
+        else:
+            blocks.append(self._plain(slice(middle, at.stop), free[joint.n_translations :]))
+        return blocks
+
+    def _speeds(self, j: int) -> list[_Block]:
+        joint, at, free = self.model.bodies[j].joint, self.at.speeds[j], [not fixed for fixed in self.held[j]]
+        middle = at.start + joint.n_translations
+        return [
+            self._translations(j, slice(at.start, middle)),
+            self._plain(slice(middle, at.stop), free[joint.n_translations :]),
+        ]
+
+    def _modal(self, *, rates: bool) -> list[_Block]:
+        """Modal displacements or rates of all bodies."""
+        bodies = range(len(self.model.bodies))
+        own = [self.at.modal_rates(j) if rates else self.at.modes[j] for j in bodies]
+        return [self._plain(at, [True] * (at.stop - at.start)) for at in own if at.stop > at.start]
+
+    def _plain(self, at: slice, free: Sequence[bool]) -> _Block:
+        pick = np.eye(at.stop - at.start)[:, np.array(free, dtype=bool)]
+        names = [self.names[at.start + i] for i in np.flatnonzero(free)]
+        units = [self.units[at.start + i] for i in np.flatnonzero(free)]
+        zero = np.zeros((len(names), len(names)))
+        return _Block(at, names, units, pick, pick.T, 0.0 * pick, zero)
+
+    def _translations(self, j: int, at: slice) -> _Block:
+        """A floating root's in its own axes, unless some of them are held: those are inertial components."""
+        joint = self.model.bodies[j].joint
+        free = [not fixed for fixed in self.held[j][: joint.n_translations]]
+        if not joint.floating or not all(free):
+            return self._plain(at, free)
+        place = self.at.q[j].stop - 4
+        turned = rotation(self.point.x[place : place + 4])
+        omega, alpha = (vector[self.at.speeds[j].stop - 3 : self.at.speeds[j].stop] for vector in self._motion)
+        names = [name.replace("[", ".error[") for name in self.names[at]]
+        rate = turned @ cross_matrix(omega)
+        return _Block(at, names, list(self.units[at]), turned, turned.T, rate, -cross_matrix(alpha))
+
+    def _attitude(self, j: int, at: slice) -> _Block:
+        N = quaternion_tangent(self.point.x[at])
+        stem = self.names[at.start].partition("[")[0]
+        names = [f"{stem}.error[{i}]" for i in (1, 2, 3)]
+        alpha = self.rates[self.at.speeds[j].stop - 3 : self.at.speeds[j].stop]
+        N_rate = quaternion_tangent(self.rates[at])
+        return _Block(at, names, ["rad"] * 3, N, 4.0 * N.T, N_rate, -cross_matrix(alpha))
+
+    @property
+    def _motion(self) -> tuple[Array, Array]:
+        return self.point.x, self.rates
+
+
+def _assembled(blocks: list[_Block], rows: int, part) -> Array:
+    matrix = np.zeros((rows, sum(len(b.names) for b in blocks)))
+    begin = 0
+    for block in blocks:
+        matrix[block.at, begin : begin + len(block.names)] = part(block)
+        begin += len(block.names)
+    return matrix
+
+
+def _diagonal(blocks: list[Array]) -> Array:
+    size, begin = sum(len(b) for b in blocks), 0
+    matrix = np.zeros((size, size))
+    for block in blocks:
+        matrix[begin : begin + len(block), begin : begin + len(block)] = block
+        begin += len(block)
+    return matrix

@@ -1,0 +1,378 @@
+"""Linear equations of a model about an operating point, over the same variables and vectors as the full ones.
+
+The accelerations ``r = [u', h']`` are linear about the operating point (equations.md, section 9):
+
+    r = r0 + G c,    c = what the coordinates, speeds, momenta and inputs are away from it,
+
+with constant ``r0`` and ``G`` that `prepare` works out from the parameters by exact derivatives of the full equations,
+so parameters stay inputs. What is known exactly is kept so: the rates of coordinates (``q'`` of angles, quaternions and
+positions), the laws of joints, which enter as efforts, and the attitude of a floating root, whose accelerations are
+linear in its own axes and whose mass falls with gravity. About a state of rest this is MBDYL (JPL TR 32-1592,
+Section III). With first-order geometry it is MBDYTL: external forces F add ``M^-1 (dQ/dq . c) F``, their generalized
+forces' change with the coordinates under a constant mass matrix. That product follows from the full equations too:
+under F and efforts that hold it in equilibrium at the operating point nothing accelerates there, so the change of the
+accelerations with the coordinates is all due to the changed Q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TypeVar
+
+import casadi as ca
+import numpy as np
+from casadi import MX, SX
+
+from mbdy.engine.linear.columns import Column, Columns
+from mbdy.engine.linear.reference_point import ReferencePoint, Values
+from mbdy.engine.model.joint_values import HARNESS
+from mbdy.engine.model.system import Model
+from mbdy.engine.model.variables import switched
+from mbdy.engine.order_n import rigid_body as kernels
+from mbdy.engine.order_n import spatial
+from mbdy.engine.order_n.constants import constant_fields
+from mbdy.engine.order_n.derivatives import forward_of
+from mbdy.engine.order_n.efforts import effort
+from mbdy.engine.order_n.equations import Equations, equations
+
+LAW_STRENGTHS = ("stiffness", "damping", "cubic_stiffness", "friction", "stop_stiffness", "stop_damping")
+"""Constants of a joint without which its laws do nothing."""
+DRAWS = 3
+"""Random parameters at which an entry of G must be zero for it to be left out of the code."""
+SIZES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.0)
+"""Of the draws, each taken where the one before gives nothing finite, which no body can have; all entries if none."""
+
+
+def linear_equations(model: Model, at: Values, geometry: str) -> Equations:
+    """The linear equations of ``model`` about the operating point ``at``; see `mbdy.engine.linear.choice.Linear`."""
+    for body in model.bodies:
+        if body.joint.floating and any(how != "free" for how in body.joint.motion):
+            raise ValueError(
+                f"linear equations: the motion of the floating root {body.name!r} can be prescribed; only "
+                "that of joints can"
+            )
+    full = equations(model)
+    point = ReferencePoint(full.ports, at)
+    made = _Linear(model, full, point, first_order=geometry == "first-order")
+    x, u, s = (MX.sym(n, size) for n, size in (("x", point.n_x), ("u", point.n_u), ("s", point.n_x)))
+    k, p = MX.sym("k", made.n_k), MX.sym("p", len(full.ports.parameter_names))
+    own = k[: full.n_k]
+
+    def same(f: ca.Function, *arguments: MX) -> ca.Function:
+        found = f(*arguments, own)
+        results = [*found] if isinstance(found, tuple) else [found]
+        return ca.Function(f.name(), [*arguments, k], results, f.name_in(), f.name_out())
+
+    def rates(*, branches: bool) -> ca.Function:
+        found = made.rates(x, u, k, branches=branches)
+        return ca.Function("mbdy_model_derivatives", [x, u, k], [found], ["x", "u", "k"], ["xdot"])
+
+    return replace(
+        full,
+        prepare=ca.Function("mbdy_model_prepare", [p], [made.prepare(p)], ["p"], ["k"]),
+        start=same(full.start, s),
+        derivatives=rates(branches=True),
+        smooth_derivatives=rates(branches=False),
+        outputs=same(full.outputs, x, u),
+        latch=None if full.latch is None else same(full.latch, x, u),
+        operations=made.near.n_instructions(),
+        n_k=made.n_k,
+    )
+
+
+Symbols = TypeVar("Symbols", SX, MX)
+
+
+class _Linear(Columns):
+    def __init__(self, model: Model, full: Equations, point: ReferencePoint, *, first_order: bool) -> None:
+        super().__init__(model, full, first_order=first_order)
+        self.point = point
+        # Constants: the full ones, momenta and efforts of the operating point, r0, entries of G.
+        begin = full.n_k + len(self.momenta) + len(self.efforts) + self.n_r
+        self.n_k = begin + self.near_pattern.nnz() + self.n_r * len(self.far_columns) * (2 if first_order else 1)
+
+    # Constants
+
+    def prepare(self, p: MX) -> MX:
+        k = self.full.prepare(p)
+        x0, u0, r0 = self._operating(k)
+        G = self._columns(x0, u0, k, r0, [*self.near_columns, *self.far_columns])
+        near, far = G[:, : len(self.near_columns)], G[:, len(self.near_columns) :]
+        parts = [k, x0[self.momenta], u0[self.efforts], r0, *self._kept(near), ca.vec(far)]
+        if self.first_order:
+            parts.append(ca.vec(self._equilibrium(near, far)))
+        return ca.densify(ca.vertcat(*parts))
+
+    def _operating(self, k: MX) -> tuple[MX, MX, MX]:
+        """x, u with the laws' efforts among the joints', and r of the operating point (see `_columns` for its axes)."""
+        x0 = self.full.start(MX(self.point.s), k)
+        u0 = self._with(MX(self.point.u), self.efforts, self._efforts(MX(self.point.s[: self.full.n_q]), x0, k))
+        r0 = self.full.derivatives(x0, u0, k * MX(self._law_mask))[self.full.n_q :]
+        for j in self.floating:
+            rows = self.velocity_rows(j)
+            r0[rows] = self._body_axes(j) @ (r0[rows] - u0[self.gravity_places])
+        return x0, u0, r0
+
+    def _kept(self, near: MX) -> list[MX]:
+        rows, columns = self.near_pattern.get_triplet()
+        return [near[row, column] for row, column in zip(rows, columns, strict=True)]
+
+    def _columns(self, x0: MX, u0: MX, k: MX, r0: MX, columns: Sequence[Column]) -> MX:
+        """G (n_r, columns), the rows of floating roots' velocities in their own axes and free of gravity."""
+        along_x, along_u = np.zeros((self.point.n_x, len(columns))), np.zeros((self.point.n_u, len(columns)))
+        for at, column in enumerate(columns):
+            if column.turn is not None:
+                along_x[self.turned_places(column.turn[0]), at] = self._turn(*column.turn)
+            elif column.x is not None:
+                along_x[column.x, at] = 1.0
+            else:
+                along_u[column.u, at] = 1.0
+        mapped = self._change_of_rates.map("mbdy_columns", "serial", len(columns), [0, 1, 2, 5], [])
+        G = mapped(x0, u0, k * MX(self._law_mask), MX(along_x), MX(along_u), MX(self.full.n_k, 1))[self.full.n_q :, :]
+        for j in self.floating:
+            rows = self.velocity_rows(j)
+            turned = self._body_axes(j) @ (G[rows, :] - MX(along_u)[self.gravity_places, :])
+            own = [column.turn[1] if column.turn and column.turn[0] == j else None for column in columns]
+            pick = np.array([[float(axis == i) for axis in own] for i in range(3)])
+            G[rows, :] = turned + _skew(r0[rows]) @ MX(pick)
+        return G
+
+    @cached_property
+    def _change_of_rates(self) -> ca.Function:
+        return forward_of(self.full.derivatives)
+
+    def _equilibrium(self, near: MX, far: MX) -> MX:
+        """Efforts (and torques on floating roots) for each far input that leave it without acceleration."""
+        rows, at = self.held
+        wanted = {column.u: i for i, column in enumerate(self.near_columns) if column.u is not None}
+        effect = near[rows, [wanted[place] for place in at]]
+        return ca.vertcat(-ca.solve(effect, far[rows, :]), MX(self.n_r - len(rows), far.shape[1]))
+
+    @cached_property
+    def near_pattern(self) -> ca.Sparsity:
+        """Entries of G that are not zero whatever the parameters are, as far as `DRAWS` of them tell."""
+        p = MX.sym("p", len(self.table.parameter_names))
+        k = self.full.prepare(p)
+        x0, u0, r0 = self._operating(k)
+        entries = ca.Function("entries", [p], [self._columns(x0, u0, k, r0, self.near_columns)])
+        rng = np.random.default_rng(0)
+        seen = np.zeros((self.n_r, len(self.near_columns)), dtype=bool)
+        for _ in range(DRAWS):
+            tried = (np.array(entries(self._drawn(rng, size))) for size in SIZES)
+            found = next((G for G in tried if np.isfinite(G).all()), np.ones(seen.shape))
+            seen |= found != 0.0
+        rows, columns = np.nonzero(seen)
+        return ca.Sparsity.triplet(self.n_r, len(self.near_columns), rows.tolist(), columns.tolist())
+
+    def _drawn(self, rng: np.random.Generator, size: float) -> np.ndarray:
+        """Parameters like the model's, none of them zero that need not be: what is zero in a file can be set later."""
+        drawn = np.array(self.table.vector("parameter"))
+        for v in self.table.parameters:
+            own, part = drawn[v.places], v.name.rpartition(".")[2]
+            if part in ("com", "at", "axis", "frame"):
+                own += size * 0.1 * np.maximum(1.0, np.abs(own).max()) * rng.normal(size=v.size)
+            elif part == "mass":
+                own += size * rng.uniform(0.1, 0.3) * max(1.0, own[0])
+            elif part == "inertia" and v.size > 1:
+                spread = max(0.1, own[[0, 3, 5]].max())
+                own += size * spread * np.array([0.3, 0.02, 0.02, 0.3, 0.02, 0.3]) * rng.uniform(0.5, 1.0, 6)
+        return drawn
+
+    @cached_property
+    def _law_mask(self) -> np.ndarray:
+        mask = np.ones(self.full.n_k)
+        for body, kind, own in zip(self.model.bodies, self.at.structures, self.at.constants, strict=True):
+            fields = constant_fields(kind)
+            names = [name for name, _ in fields.sizes]
+            for name in LAW_STRENGTHS:
+                if name in names:
+                    part = fields.places(name)
+                    mask[own.start + part.start : own.start + part.stop] = 0.0
+            if body.joint.harness:
+                part = fields.places(HARNESS)
+                mask[own.start + part.start + 1 : own.start + part.stop : 2] = 0.0
+        return mask
+
+    def _efforts(self, q0: MX, x0: MX, k: MX) -> MX:
+        u = MX(self.point.u)
+        parts = [
+            self._law(j)(q0[self.at.q[j]], x0[self.at.speeds[j]], k[self.at.constants[j]], u[given], u[rest])
+            for j, given, rest in self.jointed
+        ]
+        return ca.vertcat(*parts) if parts else MX(0, 1)
+
+    def _law(self, j: int) -> ca.Function:
+        kind = self.at.structures[j]
+        vector, k = kernels.constants(kind)
+        q, u = SX.sym("q", kind.form.n_q), SX.sym("u", kind.form.n_u)
+        given, rest = SX.sym("given", kind.form.n_u), SX.sym("rest", kind.form.n_axes)
+        return ca.Function("law", [q, u, vector, given, rest], [effort(kind, k, q, u, given, rest)])
+
+    # Geometry of floating roots and of attitude errors
+
+    def _body_axes(self, j: int) -> MX:
+        """Inertial to the root's own components at the operating point."""
+        return MX(np.array(ca.DM(ca.evalf(spatial.rotation_matrix(SX(self.point.s[self.turned_places(j)]))))).T)
+
+    def _turn(self, j: int, axis: int) -> np.ndarray:
+        omega = SX([float(i == axis) for i in range(3)])
+        rate = spatial.quaternion_rate(SX(self.point.s[self.turned_places(j)]), omega)
+        return np.array(ca.evalf(rate)).ravel()
+
+    @staticmethod
+    def _with(vector: MX, places: list[int], values: MX) -> MX:
+        made = ca.densify(vector)
+        for i, place in enumerate(places):
+            made[place] = values[i]
+        return made
+
+    # Rates
+
+    def rates(self, x: MX, u: MX, k: MX, *, branches: bool) -> MX:
+        """``x'``; with ``branches`` far inputs cost nothing where they do nothing, and have no derivatives there."""
+        if not self.far_columns:
+            return self.near(x, u, k, MX.zeros(self.n_r))
+        return self.near(x, u, k, self._far(x, u, k, branches=branches))
+
+    @cached_property
+    def near(self) -> ca.Function:
+        """``x'`` from x, u, k and what far inputs add to the accelerations (n_r)."""
+        x, u, k = SX.sym("x", self.point.n_x), SX.sym("u", self.point.n_u), SX.sym("k", self.n_k)
+        added = SX.sym("added", self.n_r)
+        pieces = self._pieces(k)
+        efforts = [self._law(j)(x[self.at.q[j]], x[self.at.speeds[j]], k[self.at.constants[j]], u[given], u[rest])
+                   for j, given, rest in self.jointed]  # fmt: skip
+        away = u - SX(self.point.u)
+        total = ca.vertcat(*efforts)
+        for at, place in enumerate(self.efforts):
+            away[place] = total[at] - pieces["efforts"][at]
+        G = SX(self.near_pattern, pieces["near"])
+        r = pieces["r0"] + G @ self._away(x, away, pieces["momenta"]) + added
+        r = self._constrained(r, u, G)
+        for j in self.floating:
+            rows = self.velocity_rows(j)
+            r[rows] = spatial.rotation_matrix(x[self.turned_places(j)]) @ r[rows] + u[self.gravity_places]
+        q_rates = [self._coordinate_rates(j, x) for j in range(len(self.model.bodies))]
+        return ca.Function("mbdy_near", [x, u, k, added], [ca.densify(ca.vertcat(*q_rates, r))])
+
+    def _pieces(self, k: Symbols) -> dict[str, Symbols]:
+        """What `prepare` puts after the full equations' constants."""
+        sizes = {
+            "momenta": len(self.momenta), "efforts": len(self.efforts), "r0": self.n_r,
+            "near": self.near_pattern.nnz(), "far": self.n_r * len(self.far_columns),
+            "equilibrium": self.n_r * len(self.far_columns) if self.first_order else 0,
+        }  # fmt: skip
+        found, begin = {}, self.full.n_k
+        for name, size in sizes.items():
+            found[name] = k[begin : begin + size, 0]
+            begin += size
+        return found
+
+    def _away(self, x: SX, u: SX, momenta: SX) -> SX:
+        """c of the near columns: from the operating point, inputs given as differences already."""
+        found = []
+        for column in self.near_columns:
+            if column.turn is not None:
+                found.append(self._errors(column.turn[0], x)[column.turn[1]])
+            elif column.u is not None:
+                found.append(u[column.u])
+            elif column.x is not None:
+                own = column.x in self.momenta
+                begun = momenta[self.momenta.index(column.x)] if own else self.point.s[column.x]
+                found.append(x[column.x] - begun)
+        return ca.vertcat(*found) if found else SX(0, 1)
+
+    def _errors(self, j: int, x: SX) -> SX:
+        """Rotation vector (3), to first order, from the operating point's attitude of a body to that in x, own axes."""
+        at = self.turned_places(j)
+        begun = SX(self.point.s[at] * np.array([1.0, -1.0, -1.0, -1.0]))
+        apart = spatial.quaternion_product(begun, x[at])
+        return 2 * ca.if_else(apart[0] < 0, -1, 1) * apart[1:]
+
+    def _coordinate_rates(self, j: int, x: SX) -> SX:
+        joint, u = self.model.bodies[j].joint, x[self.at.speeds[j]]
+        if not joint.spherical:
+            return u
+        n = joint.n_translations
+        return ca.vertcat(u[:n], spatial.quaternion_rate(x[self.turned_places(j)], u[n:]))
+
+    def _constrained(self, r: SX, u: SX, G: SX) -> SX:
+        """r with the speeds that switches hold accelerating as these say, by efforts as a constraint has them."""
+        rows, inputs, held, wanted = [], [], [], []
+        for j, body in enumerate(self.model.bodies):
+            own = switched(body.joint.motion)
+            if not own:
+                continue
+            acceleration = self.places(body, "joint.acceleration")
+            given = self.places(body, "joint.force", "joint.torque")
+            switches = self.places(body, "joint.prescribed", "joint.locked")
+            for at, i in enumerate(own):
+                prescribed, locked = u[switches[at]], u[switches[len(own) + at]]
+                rows.append(self.at.speeds[j].start - self.full.n_q + i)
+                inputs.append(given[i])
+                held.append(1 - (1 - prescribed) * (1 - locked))
+                wanted.append(prescribed * (1 - locked) * u[acceleration[i]])
+        if not rows:
+            return r
+        places = {column.u: at for at, column in enumerate(self.near_columns)}
+        mobility = ca.densify(G[:, [places[at] for at in inputs]])
+        on = ca.vertcat(*held)
+        system = ca.diag(on) @ mobility[rows, :] @ ca.diag(on) + ca.diag(1 - on)
+        efforts = ca.solve(system, on * (ca.vertcat(*wanted) - r[rows]))
+        return r + mobility @ (on * efforts)
+
+    def _far(self, x: MX, u: MX, k: MX, *, branches: bool) -> MX:
+        """What far inputs add to r (n_r), with ``branches`` only where some are not those of the operating point."""
+        places = self.far_places
+        symbols = [MX.sym("away", len(places)), MX.sym("x", self.point.n_x), MX.sym("k", self.n_k)]
+        acting = ca.Function("mbdy_acting", symbols, [ca.densify(self._added(*symbols))])
+        away = u[places] - MX(self.point.u[places])
+        if not branches:
+            return acting(away, x, k)
+        idle = ca.Function("mbdy_idle", symbols, [MX.zeros(self.n_r)])
+        return ca.Function.if_else("mbdy_far", acting, idle)(ca.norm_1(away) > 0, away, x, k)
+
+    def _added(self, away: MX, x: MX, k: MX) -> MX:
+        pieces = self._pieces(k)
+        shape = self.n_r, len(self.far_columns)
+        added = ca.reshape(pieces["far"], *shape) @ away
+        if not self.first_order:
+            return added
+        places = self.far_places
+        held_rows, held_inputs = self.held
+        efforts = (ca.reshape(pieces["equilibrium"], *shape) @ away)[: len(held_rows)]
+        x0 = self._with(MX(self.point.s), self.momenta, pieces["momenta"])
+        u0 = self._with(MX(self.point.u), self.efforts, pieces["efforts"])
+        held = self._with(u0, places, u0[places] + away)
+        held = self._with(held, held_inputs, held[held_inputs] + efforts)
+        along, full_k = self._along(x), k[: self.full.n_k] * MX(self._law_mask)
+        of_rates, still = self._change_of_rates, (MX(self.point.n_u, 1), MX(self.full.n_k, 1))
+        change = of_rates(x0, held, full_k, along, *still) - of_rates(x0, u0, full_k, along, *still)
+        change = change[self.full.n_q :]
+        for j in self.floating:
+            rows = self.velocity_rows(j)
+            change[rows] = self._body_axes(j) @ change[rows]
+        return added + change
+
+    def _along(self, x: MX) -> MX:
+        """The coordinates' way from the operating point as a direction of x; floating roots stay."""
+        symbol = SX.sym("x", self.point.n_x)
+        way = SX(self.point.n_x, 1)
+        for j, body in enumerate(self.model.bodies):
+            if body.joint.floating:
+                continue
+            at = self.at.q[j]
+            plain = range(at.start, at.stop - (4 if body.joint.spherical else 0))
+            for place in plain:
+                way[place] = symbol[place] - self.point.s[place]
+            if body.joint.spherical:
+                turned = self.turned_places(j)
+                way[turned] = spatial.quaternion_rate(SX(self.point.s[turned]), self._errors(j, symbol))
+        return ca.Function("mbdy_along", [symbol], [ca.densify(way)])(x)
+
+
+def _skew(a: MX) -> MX:
+    symbol = SX.sym("a", 3)
+    return ca.Function("skew", [symbol], [spatial.skew(symbol)])(a)

@@ -1,0 +1,312 @@
+"""Linear plants: ``e' = A e + B u``, ``y = C e + D u`` of a model about an operating point, by exact derivatives.
+
+States are the minimal errors of `mbdy.engine.linear.error_coordinates`; an output that is an attitude is its error too,
+three numbers in the body's axes. Inputs and outputs are differences to their values at the operating point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.engine.files.read import load as load_model
+from mbdy.engine.files.rules import keep_rules
+from mbdy.engine.linear.choice import Dynamics, equations_of
+from mbdy.engine.linear.error_coordinates import ErrorCoordinates, error_coordinates, quaternion_tangent
+from mbdy.engine.linear.jacobians import Slopes
+from mbdy.engine.linear.loop_states import tangent
+from mbdy.engine.linear.modes import Mode, eigenvalues, modes
+from mbdy.engine.linear.operating_point import At, OperatingPoint, operating_point
+from mbdy.engine.linear.second_order import SecondOrder, generalized_forces, mobility, second_order
+from mbdy.engine.linear.steady import CHANGING, Steady, matrix_change
+from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.patterns import places
+from mbdy.engine.model.ports import Ports
+from mbdy.engine.model.system import Model
+
+if TYPE_CHECKING:
+    import control
+
+Array = NDArray[np.float64]
+
+STEADY = 1e-6
+"""[rad/s2, m/s2] Larger accelerations at an operating point are noted."""
+STABLE = 2.8
+"""Largest ``|eigenvalue| h`` with which RK4 follows a motion in steps h without growing: 2.785 for a decay, 2.83 for
+an oscillation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Linearization:
+    """``e' = A e + B u``, ``y = C e + D u`` about an operating point of the model ``name``.
+
+    ``A`` (n, n), ``B`` (n, n_u), ``C`` (n_y, n), ``D`` (n_y, n_u), with the names and units of states, inputs and
+    outputs. ``residual`` (n) is how fast the operating point itself moves, in the same coordinates as the states:
+    rates of speeds that are zero in a steady motion, rates of coordinates that are its speeds. ``input_values`` and
+    ``output_values`` are those at the operating point (an attitude's error is zero); ``state_values`` all states of the
+    model there by name, quaternions with four numbers. ``second_order`` is None where that form does not exist (a ball
+    joint held about some of its axes alone). ``notes`` say what is to be known, such as that it is no steady motion.
+    """
+
+    name: str
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    state_units: tuple[str, ...]
+    input_units: tuple[str, ...]
+    output_units: tuple[str, ...]
+    residual: Array
+    input_values: Array
+    output_values: Array
+    state_values: dict[str, float]
+    second_order: SecondOrder | None
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
+        return f"<Linearization of {self.name!r}: {sizes}>"
+
+    def reduce(self, *, inputs: Iterable[str] | None = None, outputs: Iterable[str] | None = None) -> Linearization:
+        """With some of the inputs and outputs, by names or patterns, in that order. Raises KeyError for an unknown."""
+        u = list(range(len(self.inputs))) if inputs is None else places(self.inputs, inputs, "input")
+        y = list(range(len(self.outputs))) if outputs is None else places(self.outputs, outputs, "output")
+        return replace(
+            self,
+            B=self.B[:, u],
+            C=self.C[y],
+            D=self.D[np.ix_(y, u)],
+            inputs=tuple(self.inputs[i] for i in u),
+            outputs=tuple(self.outputs[i] for i in y),
+            input_units=tuple(self.input_units[i] for i in u),
+            output_units=tuple(self.output_units[i] for i in y),
+            input_values=self.input_values[u],
+            output_values=self.output_values[y],
+            second_order=self.second_order and self.second_order.reduced(u),
+        )
+
+    def modes(self) -> tuple[Mode, ...]:
+        """Modes by frequency, those of rigid-body motion first."""
+        return modes(self.A, self.states)
+
+    def eigenvalues(self) -> NDArray[np.complex128]:
+        """All eigenvalues of A [1/s] by size; those of rigid-body motion are exactly zero."""
+        return eigenvalues(self.A)
+
+    def to_control(self) -> control.StateSpace:
+        """The system for python-control, which allows no dots in names: ``bus.omega[1]`` is ``bus_omega[1]`` there.
+
+        Raises ImportError where python-control is not installed (the extra ``control``).
+        """
+        try:
+            from control import StateSpace
+        except ImportError as error:
+            raise ImportError("python-control is needed for to_control(): pip install 'mbdy[control]'") from error
+        names = {sort: _undotted(getattr(self, sort)) for sort in ("states", "inputs", "outputs")}
+        return StateSpace(self.A, self.B, self.C, self.D, **names)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all of it as ``.npz`` (NumPy), ``.mat`` (MATLAB) or ``.json``, by the name of ``path``.
+
+        Folders that are missing are made. Raises ValueError for another ending.
+        """
+        from mbdy.engine.linear.storage import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Linearization:
+        """What `save` has written. Raises ValueError for a file that holds none."""
+        from mbdy.engine.linear.storage import load
+
+        return load(path)
+
+
+def linearize(
+    model: Model | str | PathLike[str],
+    *,
+    at: At = None,
+    inputs: Iterable[str] | None = None,
+    outputs: Iterable[str] | None = None,
+    dynamics: Dynamics | None = None,
+) -> Linearization:
+    """``model`` linear about an operating point, resting, spinning or accelerating.
+
+    ``model``    a model or the path of its file.
+    ``at``       values by name, what `trim` found, or a `mbdy.blocks.Plant`, linearized as it is now; see
+                 `mbdy.engine.linear.operating_point.operating_point`. None: the start of the model file.
+    ``inputs``   names or patterns (``"bus.torque"``, ``"bus.*"``), in the order wanted; by default all that are no
+                 switches and no prescribed accelerations.
+    ``outputs``  likewise; by default all. ``"bus.attitude"`` is its error, ``"bus.attitude[2]"`` an element.
+    ``dynamics`` of which equations: None for the full ones.
+
+    Joints that are locked or prescribed at the operating point are no states, unless their prescribed accelerations
+    are among ``inputs``. Closed loops leave as many states as the motion that they allow has: those of the errors that
+    determine all others. Raises `RefusalError` for an operating point that cannot be taken and KeyError for an unknown
+    name.
+    """
+    model = model if isinstance(model, Model) else load_model(model)
+    keep_rules(model)
+    made = equations_of(model, dynamics)
+    point = operating_point(model, made, at)
+    slopes = Slopes(made)
+    given = _chosen_inputs(point.ports, inputs)
+    input_names = tuple(point.ports.input_names[i] for i in given)
+    wanted = _Outputs(point.ports, outputs)
+    rates = slopes.rates(point)
+    if not np.isfinite(rates).all():
+        raise RefusalError(f"the operating point of {model.name!r}: accelerations are not finite",
+                           "a joint may move no inertia there, or be singular: linearize elsewhere")  # fmt: skip
+    errors = error_coordinates(model, point, rates, accelerated=input_names)
+    n, n_u = len(errors.names), len(given)
+    along_x = np.hstack([errors.R, np.zeros((len(point.x), n_u))])
+    along_u = np.hstack([np.zeros((len(point.u), n)), np.eye(len(point.u))[:, given]])
+    of_rates = slopes.of_rates(point, along_x, along_u)
+    y = slopes.outputs(point)
+    of_outputs = wanted.errors(y, slopes.of_outputs(point, along_x, along_u))
+    A = errors.L @ (of_rates[:, :n] - errors.R_rate)
+    B = errors.L @ of_rates[:, n:]
+    kept, basis = tangent(model, point, slopes, errors)
+    form = _second_order(model, point, slopes, errors, y, A, B, kept, basis)
+    units = [unit for v in point.ports.inputs for unit in v.units]
+    return Linearization(
+        name=model.name,
+        A=A[kept] @ basis,
+        B=B[kept],
+        C=of_outputs[:, :n] @ basis,
+        D=of_outputs[:, n:],
+        states=tuple(errors.names[i] for i in kept),
+        inputs=input_names,
+        outputs=wanted.names,
+        state_units=tuple(errors.units[i] for i in kept),
+        input_units=tuple(units[i] for i in given),
+        output_units=wanted.units,
+        residual=(errors.L @ rates)[kept],
+        input_values=point.u[given],
+        output_values=wanted.values(y),
+        state_values=dict(zip(point.ports.state_names, point.x.tolist(), strict=True)),
+        second_order=form,
+        notes=_notes(model, slopes, point, input_names, form),
+    )
+
+
+def fastest(linear: Linearization) -> complex:
+    """The eigenvalue of the largest size [1/s], 0 without states.
+
+    RK4 with a step h follows it while ``abs(fastest(linear)) * h`` stays below `STABLE`.
+    """
+    return complex(linear.eigenvalues()[-1]) if linear.states else 0j
+
+
+def _second_order(
+    model: Model,
+    point: OperatingPoint,
+    slopes: Slopes,
+    errors: ErrorCoordinates,
+    y: Array,
+    A: Array,
+    B: Array,
+    kept: list[int],
+    basis: Array,
+) -> SecondOrder | None:
+    along = generalized_forces(model, point, errors)
+    gains = errors.L @ slopes.of_rates(point, np.zeros((len(point.x), along.shape[1])), along)
+    mass = float(y[point.ports.by_name["system.mass"].offset])
+    spins = np.array([float(point[f"{b.name}.{wheel}.inertia"]) for b in model.bodies for wheel in b.wheels])
+    own = errors.kept(kept, A)
+    if own is None:
+        return None
+    chosen = [k for k, i in enumerate(errors.speeds) if i in kept]
+    free = mobility(model, point, errors, gains[list(errors.speeds)], mass)[np.ix_(chosen, chosen)]
+    return second_order(own, A[kept] @ basis, B[kept], free, spins)
+
+
+def _notes(
+    model: Model, slopes: Slopes, point: OperatingPoint, inputs: tuple[str, ...], form: SecondOrder | None
+) -> tuple[str, ...]:
+    notes = []
+    steady = Steady(model, slopes, point)
+    left, drift = steady.values(point), steady.drift(point)
+    if np.abs(left).max(initial=0.0) > STEADY:
+        large = np.where(np.abs(left) > STEADY, left, 0.0)
+        notes.append(f"the operating point is no steady motion: {steady.told(large)}")
+    elif np.abs(drift).max(initial=0.0) > CHANGING:
+        large = np.where(np.abs(drift) > CHANGING, drift, 0.0)
+        notes.append(f"the matrices hold at this instant only: along the motion {steady.told(large, order=2)}")
+    elif (part := matrix_change(model, slopes, point, inputs)) > CHANGING:
+        notes.append(f"the matrices hold at this instant only: along the motion A changes by {part:.2%} in a second")
+    if form is None:
+        why = "loops tie" if model.loops else "what is held leaves"
+        notes.append(f"no second-order form: {why} some of the errors of a ball joint or an attitude alone")
+    return tuple(notes)
+
+
+def _chosen_inputs(table: Ports, wanted: Iterable[str] | None) -> list[int]:
+    if wanted is None:
+        chosen = [v for v in table.inputs if v.port not in ("switches", "prescribed_accelerations")]
+        return [at for v in chosen for at in range(v.places.start, v.places.stop)]
+    found = places(table.input_names, wanted, "input")
+    switches = table.span("switches")
+    if bad := [table.input_names[i] for i in found if switches.start <= i < switches.stop]:
+        raise RefusalError(f"input {bad[0]!r}: nothing is linear in a switch", "set it in the operating point")
+    return found
+
+
+class _Outputs:
+    """The outputs of a linearization: rows of y, an attitude's three errors in the place of its four elements."""
+
+    def __init__(self, table: Ports, wanted: Iterable[str] | None) -> None:
+        self._attitudes = [v.offset for v in table.outputs if v.name.endswith(".attitude")]
+        elements = [(name, unit, i, None) for v in table.outputs for name, unit, i in
+                    zip(v.scalar_names, v.units, range(v.places.start, v.places.stop), strict=True)]  # fmt: skip
+        rows = []
+        for v in table.outputs:
+            if v.name.endswith(".attitude"):
+                rows += [(f"{v.name}.error[{i + 1}]", "rad", v.offset, i) for i in range(3)]
+            else:
+                rows += elements[v.places]
+        self._rows: list[tuple[str, str, int, int | None]] = rows
+        if wanted is not None:
+            known = {v.name for v in table.outputs if v.name.endswith(".attitude")}
+            every = [*rows, *(row for at in self._attitudes for row in elements[at : at + 4])]
+            asked = [f"{w}.error" if w in known else w for w in ([wanted] if isinstance(wanted, str) else wanted)]
+            self._rows = self._picked(rows, every, asked)
+        self.names = tuple(name for name, *_ in self._rows)
+        self.units = tuple(unit for _, unit, *_ in self._rows)
+
+    @staticmethod
+    def _picked(rows, every, asked: list[str]):
+        """What is asked for; elements of quaternions only by their own names."""
+        own = [row for row in every if row in rows or row[0] in asked]
+        return [own[i] for i in places([row[0] for row in own], asked, "output")]
+
+    def errors(self, y: Array, changes: Array) -> Array:
+        """Changes of the chosen outputs from ``changes`` (n_y, n) of all."""
+        turned = {at: 4.0 * _tangent(y, at).T @ changes[at : at + 4] for at in self._attitudes}
+        rows = [changes[at] if axis is None else turned[at][axis] for _, _, at, axis in self._rows]
+        return np.array(rows).reshape(len(rows), changes.shape[1])
+
+    def values(self, y: Array) -> Array:
+        """The chosen outputs at the operating point."""
+        return np.array([y[at] if axis is None else 0.0 for _, _, at, axis in self._rows])
+
+
+def _tangent(y: Array, at: int) -> Array:
+    """`quaternion_tangent` of the attitude at place ``at`` of ``y``."""
+    return quaternion_tangent(y[at : at + 4] / np.linalg.norm(y[at : at + 4]))
+
+
+def _undotted(names: tuple[str, ...]) -> list[str]:
+    plain = [name.replace(".", "_") for name in names]
+    if len(set(plain)) < len(plain):
+        same = next(name for name in plain if plain.count(name) > 1)
+        raise ValueError(f"to_control: two names become {same!r} without dots; reduce() to one of them")
+    return plain

@@ -1,0 +1,182 @@
+"""An operating point of a model: states, inputs and parameters at an instant, given by names as a person has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.ports import Ports
+from mbdy.engine.model.system import Model
+from mbdy.engine.model.units import quantity
+from mbdy.engine.model.variables import Variable
+from mbdy.engine.order_n.equations import Equations
+from mbdy.engine.order_n.loop_kernels import ASSEMBLY_STEPS, CLOSED, NEARLY_CLOSED, SHORTEST
+
+Array = NDArray[np.float64]
+Value = float | str | bool | Sequence[float | str | bool] | Array
+
+
+class Running(Protocol):
+    """A model as it runs, such as a `mbdy.blocks.Plant`: its state, and its inputs and parameters by name."""
+
+    @property
+    def state(self) -> Array: ...
+
+    @property
+    def state_names(self) -> tuple[str, ...]: ...
+
+    def __getitem__(self, name: str, /) -> Array | float: ...
+
+
+@dataclass(frozen=True, eq=False)
+class OperatingPoint:
+    """States ``x`` (n_x), inputs ``u`` (n_u) and parameters ``p`` (n_p), in the order of the vectors of ``ports``."""
+
+    ports: Ports
+    x: Array
+    u: Array
+    p: Array
+
+    def __getitem__(self, name: str) -> Array | float:
+        """Value of a state, an input or a parameter by name; an array for several elements. Raises KeyError."""
+        variable, part = self.ports.find(name)
+        if variable.causality == "output":
+            if variable.state is None:
+                raise KeyError(f"{name!r} is an output that is no state; an operating point does not have it")
+            vector, begin = self.x, variable.state
+        else:
+            vector, begin = (self.u if variable.causality == "input" else self.p), variable.offset
+        values = vector[begin + part.start : begin + part.stop]
+        return float(values[0]) if values.size == 1 else values.copy()
+
+
+At = Mapping[str, Value] | OperatingPoint | Running | None
+"""Ways to say an operating point: values by name (the rest as in the model file), one that is known, or what runs."""
+
+
+def operating_point(model: Model, made: Equations, at: At = None) -> OperatingPoint:
+    """The operating point ``at`` of ``model``, whose equations are ``made``.
+
+    A mapping has start values as in ``[initial]``, inputs and parameters by name, or one element of them
+    (``"bus.omega[3]"``), in SI or as text with unit; the rest is as in the model file. Quaternions are scaled to norm
+    1, and joints that are locked stop as they do in a run. Raises `RefusalError` for what cannot be taken.
+    """
+    table = made.ports
+    if isinstance(at, OperatingPoint):
+        x, u, p = at.x.copy(), at.u.copy(), at.p.copy()
+        _same_system(table.state_names + table.input_names + table.parameter_names,
+                     at.ports.state_names + at.ports.input_names + at.ports.parameter_names)  # fmt: skip
+    elif at is None or isinstance(at, Mapping):
+        s, u, p = _assigned(table, at or {})
+        x = np.array(made.start(s, _constants(model, made, p))).ravel()
+    else:
+        _same_system(table.state_names, at.state_names)
+        x = np.array(at.state, dtype=float)
+        u, p = (_read(at, [v.name for v in own]) for own in (table.inputs, table.parameters))
+    k = _constants(model, made, p)
+    _scale_quaternions(table, x)
+    if made.assemble is not None:
+        x = _closed(model, made, x, u, k)
+    if made.latch is not None and (made.assemble or any(u[lock] and x[speed] for lock, speed in made.locks)):
+        x = np.array(made.latch(x, u, k)[0]).ravel()
+    return OperatingPoint(table, x, u, p)
+
+
+def _closed(model: Model, made: Equations, x: Array, u: Array, k: Array) -> Array:
+    """``x`` with the closed loops assembled."""
+    assert made.assemble is not None
+    assert made.gaps is not None
+    worst = np.inf
+    for _ in range(ASSEMBLY_STEPS):
+        worst = float(np.abs(np.array(made.gaps(x, u, k)[0])).max(initial=0.0))
+        if worst <= CLOSED:
+            return x
+        x = np.array(made.assemble(x, u, k, np.inf)).ravel()
+        _scale_quaternions(made.ports, x)
+    if worst <= NEARLY_CLOSED:
+        return x
+    names = ", ".join(loop.name for loop in model.loops)
+    raise RefusalError(f"loops {names}: cannot be closed from the operating point, {worst:.3g} m or rad is left",
+                       "start nearer to where they close")  # fmt: skip
+
+
+def _constants(model: Model, made: Equations, p: Array) -> Array:
+    k = np.array(made.prepare(p)).ravel()
+    for name, own in made.constants.items():
+        if not np.isfinite(k[own]).all() and name.startswith("loop."):
+            raise RefusalError(f"parameter '{name}.distance': must be at least {SHORTEST} m")
+        if not np.isfinite(k[own]).all():
+            raise RefusalError(
+                f"parameters of body {name!r}: no body can have them",
+                "mass and moments must not be negative, axes and quaternions not zero, rates of friction positive",
+            )
+    return k
+
+
+def _same_system(own: tuple[str, ...], given: tuple[str, ...]) -> None:
+    if own != given:
+        raise RefusalError("the operating point is of a system with other variables", "give one of this model")
+
+
+def _assigned(table: Ports, at: Mapping[str, Value]) -> tuple[Array, Array, Array]:
+    """Start values, inputs and parameters of the model file with those of ``at`` in their places."""
+    s, u, p = (np.array(v, dtype=float) for v in (table.start, table.vector("input"), table.vector("parameter")))
+    for name, value in at.items():
+        variable, part = table.find(name)
+        numbers = numbers_of(name, value, variable, part)
+        if variable.start_at is not None:
+            vector, begin = s, variable.start_at
+        else:
+            vector, begin = (u if variable.causality == "input" else p), variable.offset
+        vector[begin + part.start : begin + part.stop] = numbers
+    _scale_quaternions(table, s)
+    return s, u, p
+
+
+def numbers_of(name: str, value: Value, variable: Variable, part: slice) -> list[float]:
+    """``value`` of the elements ``part`` of ``variable`` in SI, where an operating point may have it under ``name``.
+
+    Raises `RefusalError` for an output without start value, a wrong count, what is no finite number of that unit.
+    """
+    if variable.causality == "output" and variable.start_at is None:
+        stem, dot, last = name.rpartition(".")
+        if last.startswith("momentum") and variable.state is not None:
+            raise RefusalError(f"{name!r} is the momentum of a wheel", f"give its speed, {stem + dot}speed")
+        raise RefusalError(f"{name!r} is an output without a start value", "give start values, inputs, parameters")
+    units = variable.units[part]
+    entries = [value] if isinstance(value, str) or np.ndim(value) == 0 else list(value)  # type: ignore[arg-type]
+    if len(entries) != len(units):
+        raise RefusalError(f"{name!r}: {len(units)} values are needed, got {len(entries)}")
+    numbers = [_number(name, entry, unit) for entry, unit in zip(entries, units, strict=True)]
+    if variable.boolean and not set(numbers) <= {0.0, 1.0}:
+        raise RefusalError(f"{name!r}: must be 0 or 1, got {value!r}")
+    return numbers
+
+
+def _number(name: str, entry: object, unit: str) -> float:
+    try:
+        number = float(entry) if isinstance(entry, bool | np.bool_ | np.number) else quantity(entry, unit)
+    except RefusalError as refusal:
+        raise RefusalError(f"{name!r}: {refusal.message}", refusal.remedy) from None
+    if not np.isfinite(number):
+        raise RefusalError(f"{name!r}: finite numbers are needed, got {entry!r}")
+    return number
+
+
+def _scale_quaternions(table: Ports, x: Array) -> None:
+    for at in table.quaternions:
+        norm = float(np.linalg.norm(x[at : at + 4]))
+        if not norm > 0.0:
+            name = table.start_names[at].partition("[")[0]
+            raise RefusalError(f"{name!r}: a zero quaternion is no attitude", "no rotation is [1, 0, 0, 0]")
+        x[at : at + 4] /= norm
+
+
+def _read(running: Running, names: list[str]) -> Array:
+    parts = [np.atleast_1d(np.asarray(running[name], dtype=float)) for name in names]
+    return np.concatenate(parts) if parts else np.zeros(0)

@@ -1,0 +1,181 @@
+"""Operating points in which a system moves steadily: at rest, or turning at a constant rate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from os import PathLike
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.engine.files.read import load as load_model
+from mbdy.engine.files.rules import keep_rules
+from mbdy.engine.linear.choice import Dynamics, equations_of
+from mbdy.engine.linear.error_coordinates import held, quaternion_tangent
+from mbdy.engine.linear.jacobians import Slopes
+from mbdy.engine.linear.operating_point import At, OperatingPoint, operating_point
+from mbdy.engine.linear.steady import CHANGING, Steady
+from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.patterns import matches, places
+from mbdy.engine.model.system import Model
+from mbdy.engine.order_n.constants import layout
+
+Array = NDArray[np.float64]
+
+TOLERANCE = 1e-9
+"""[rad/s2, m/s2, N.m of wheels] Largest acceleration of a steady motion."""
+MOST_STEPS = 100
+SHORTEST = 2.0**-20
+"""Part of a Newton step below which it is no step any more."""
+WEAK = 1e-10
+"""Singular values below this part of the largest are directions in which nothing changes."""
+
+
+class TrimError(ArithmeticError):
+    """No steady motion was found; the message names the largest accelerations that are left, or how they change."""
+
+
+def trim(
+    model: Model | str | PathLike[str],
+    *,
+    at: At = None,
+    free: Iterable[str] | None = None,
+    hold: Iterable[str] = (),
+    dynamics: Dynamics | None = None,
+    tolerance: float = TOLERANCE,
+) -> OperatingPoint:
+    """The steady motion nearest to ``at`` in which no generalized speed changes.
+
+    ``model``     a model or the path of its file.
+    ``at``        where to begin: see `mbdy.engine.linear.operating_point.operating_point`.
+    ``free``      names or patterns of states and inputs that may change (``"panel.joint.angle"``, ``"bus.omega[2]"``,
+                  ``"bus.torque"``); by default the positions of all joints and modes. Locked and prescribed ones stay.
+    ``hold``      names or patterns that stay though ``free`` has them.
+    ``tolerance`` [rad/s2, m/s2] largest acceleration that is left; they must not change along the motion either.
+
+    Rates stay as ``at`` has them unless ``free`` names them: at rest or in a steady spin those of joints are zero.
+    Newton's method with exact derivatives; of many solutions the one with the smallest change in each step. Raises
+    `TrimError` where none is found, `RefusalError` for a bad ``at`` or ``tolerance``, KeyError for an unknown name.
+    """
+    model = model if isinstance(model, Model) else load_model(model)
+    keep_rules(model)
+    if not tolerance > 0.0:
+        raise RefusalError(f"tolerance: must be positive, got {tolerance}")
+    made = equations_of(model, dynamics)
+    point = operating_point(model, made, at)
+    slopes = Slopes(made)
+    steady = Steady(model, slopes, point)
+    unknowns = _Unknowns(model, point, free, tuple(hold))
+    left = steady.values(point)
+    for _ in range(MOST_STEPS):
+        if not np.isfinite(left).all():
+            raise TrimError("the accelerations are not finite; a joint may move no inertia there: begin elsewhere")
+        if np.abs(left).max(initial=0.0) <= tolerance:
+            return _lasting(steady, point, max(CHANGING, tolerance))
+        slope = steady.changes(point, *unknowns.directions(point))
+        change = np.asarray(-np.linalg.lstsq(slope, left, rcond=WEAK)[0], dtype=np.float64)
+        found = _step(steady, unknowns, point, change, left)
+        if found is None:
+            break
+        point, left = found
+    raise TrimError(_told(steady, unknowns, left))
+
+
+def _lasting(steady: Steady, point: OperatingPoint, most: float) -> OperatingPoint:
+    """``point``, if the accelerations change by no more than ``most`` in a second: a swing through its lowest place
+    has none at that instant, and is no steady motion."""
+    drift = steady.drift(point)
+    if np.abs(drift).max(initial=0.0) > most:
+        raise TrimError(
+            f"no steady motion found: accelerations vanish at this instant only, along the motion "
+            f"{steady.told(drift, order=2)}; rates stay as they are given: set those of joints to zero"
+        )
+    return point
+
+
+def _step(
+    steady: Steady, unknowns: _Unknowns, point: OperatingPoint, change: Array, left: Array
+) -> tuple[OperatingPoint, Array] | None:
+    """The point along ``change``, or as far along it as makes the accelerations smaller; None where nothing does."""
+    part = 1.0
+    while part > SHORTEST:
+        tried = unknowns.moved(point, part * change)
+        found = steady.values(tried)
+        if np.isfinite(found).all() and np.linalg.norm(found) < (1.0 - 1e-4 * part) * np.linalg.norm(left):
+            return tried, found
+        part /= 2.0
+    return None
+
+
+class _Unknowns:
+    """What may change: elements of the state (an attitude by its three errors) and of the inputs."""
+
+    def __init__(self, model: Model, point: OperatingPoint, free: Iterable[str] | None, hold: tuple[str, ...]) -> None:
+        table = point.ports
+        state_names = [name.replace(".momentum", ".speed") for name in table.start_names]
+        names = [*state_names, *table.input_names]
+        fixed = _fixed(model, point)
+        if free is None:
+            at = [i for i in _joint_positions(model) if i not in fixed]
+        else:
+            at = [i for i in places(names, free, "state or input") if i not in fixed]
+        for pattern in hold:
+            places(names, [pattern], "state or input")  # a name that there is not
+        at = [i for i in at if not any(matches(names[i], pattern) for pattern in hold)]
+        n_x = len(table.state_names)
+        self.names = tuple(names[i] for i in at)
+        self._u = [i - n_x for i in at if i >= n_x]
+        switches = table.span("switches")
+        if bad := [table.input_names[i] for i in self._u if switches.start <= i < switches.stop]:
+            raise RefusalError(f"{bad[0]!r} is a switch and cannot be free", "set it in at")
+        of_quaternions = {i: start for start in table.quaternions for i in range(start, start + 4)}
+        self._quaternions = sorted({of_quaternions[i] for i in at if i in of_quaternions})
+        self._x = [i for i in at if i < n_x and i not in of_quaternions]
+
+    def directions(self, point: OperatingPoint) -> tuple[Array, Array]:
+        """Changes of x (n_x, n) and u (n_u, n) with each unknown."""
+        n = len(self._x) + 3 * len(self._quaternions) + len(self._u)
+        along_x, along_u = np.zeros((len(point.x), n)), np.zeros((len(point.u), n))
+        along_x[self._x, range(len(self._x))] = 1.0
+        begin = len(self._x)
+        for at in self._quaternions:
+            along_x[at : at + 4, begin : begin + 3] = quaternion_tangent(point.x[at : at + 4])
+            begin += 3
+        along_u[self._u, range(begin, n)] = 1.0
+        return along_x, along_u
+
+    def moved(self, point: OperatingPoint, change: Array) -> OperatingPoint:
+        """``point`` with the unknowns changed, quaternions of norm 1."""
+        along_x, along_u = self.directions(point)
+        x = point.x + along_x @ change
+        for at in self._quaternions:
+            x[at : at + 4] /= np.linalg.norm(x[at : at + 4])
+        return replace(point, x=x, u=point.u + along_u @ change)
+
+
+def _joint_positions(model: Model) -> list[int]:
+    """Places in x of the coordinates of all joints but floating roots, and of all modes."""
+    places = layout(model)
+    own = zip(model.bodies, places.q, strict=True)
+    joints = [i for body, at in own if not body.joint.floating for i in range(at.start, at.stop)]
+    return joints + [i for at in places.modes for i in range(at.start, at.stop)]
+
+
+def _fixed(model: Model, point: OperatingPoint) -> set[int]:
+    """Places in x of coordinates and speeds that are locked or prescribed."""
+    found: set[int] = set()
+    at = layout(model)
+    for body, q, speeds in zip(model.bodies, at.q, at.speeds, strict=True):
+        flags = held(body, point.ports, point.u)
+        found |= {speeds.start + i for i, fixed in enumerate(flags) if fixed}
+        turning = flags[body.joint.n_translations :]
+        own = [*flags[: body.joint.n_translations], *([all(turning)] * 4 if body.joint.spherical else turning)]
+        found |= {q.start + i for i, fixed in enumerate(own) if fixed}
+    return found
+
+
+def _told(steady: Steady, unknowns: _Unknowns, left: Array) -> str:
+    free = ", ".join(unknowns.names) or "nothing"
+    remedy = "free other states or inputs, or begin elsewhere"
+    return f"no steady motion found: {steady.told(left)}; free were {free}: {remedy}"

@@ -1,0 +1,1 @@
+"""What a system is, as frozen data, and the table of its variables."""

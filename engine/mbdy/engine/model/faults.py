@@ -1,0 +1,121 @@
+"""What is wrong with a model: faults that name their place and the remedy, and how they are gathered."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+MOST_NAMES = 16
+"""A remedy lists no more known names than this."""
+
+OTHER_WORDS = {
+    "ball": "spherical", "hinge": "revolute", "pin": "revolute", "slider": "prismatic", "slide": "prismatic",
+    "weld": "fixed", "welded": "fixed", "rigid": "fixed", "6dof": "free", "floating": "free",
+    "parent": "to", "type": "kind", "position": "at", "location": "at", "orientation": "frame",
+    "spring": "stiffness", "damper": "damping", "cm": "com", "cog": "com", "moi": "inertia",
+}  # fmt: skip
+"""What other tools call kinds of joints and keys of the file, to what they are called here."""
+
+
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+"""A key that TOML takes without quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong: its ``path`` in the file (``body.panel.mass``), what is wrong, what would be right."""
+
+    path: str
+    message: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.path}: " if self.path else ""
+        return f"{place}{self.message}" + (f"; {self.remedy}" if self.remedy else "")
+
+
+class RefusalError(ValueError):
+    """A value that cannot be taken: a `Fault` that does not know its path yet."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message, remedy)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return str(Fault("", self.message, self.remedy))
+
+
+class ModelError(Exception):
+    """A model file that cannot be taken: ``source`` is the file, ``faults`` everything found in it."""
+
+    def __init__(self, source: str, faults: Iterable[Fault]) -> None:
+        self.source = source
+        self.faults = tuple(faults)
+        super().__init__(source, self.faults)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{self.source}: {fault}" for fault in self.faults)
+
+
+class ModelWarning(UserWarning):
+    """Something in a model that is taken as it stands but is worth a second look."""
+
+
+@dataclass(slots=True)
+class Findings:
+    """Faults and warnings gathered while a model is read, so that all can be told at once."""
+
+    faults: list[Fault] = field(default_factory=list)
+    warnings: list[Fault] = field(default_factory=list)
+
+    def refuse(self, path: str, message: str, remedy: str = "") -> None:
+        """Add a fault."""
+        self.faults.append(Fault(path, message, remedy))
+
+    def warn(self, path: str, message: str, remedy: str = "") -> None:
+        """Add a warning."""
+        self.warnings.append(Fault(path, message, remedy))
+
+    def faulty(self, path: str) -> bool:
+        """Whether a fault lies at ``path`` or inside it."""
+        inside = (f"{path}.", f"{path}[")
+        return any(fault.path == path or fault.path.startswith(inside) for fault in self.faults)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A remedy for an unknown ``name``: the nearest ``known`` one, or all of them where none is near."""
+    by_lower = {k.lower(): k for k in known}
+    if (word := OTHER_WORDS.get(name.lower())) in by_lower:
+        return f"here it is called '{word}'"
+    if near := get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6):
+        return f"the nearest known is '{by_lower[near[0]]}'"
+    names = list(by_lower.values())
+    if not names:
+        return "none is known here"
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"known: {', '.join(names[:MOST_NAMES])}{more}"
+
+
+def shown(value: object) -> str:
+    """``value`` as a message shows it: as in the file, and short."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return "a table"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def path_of(loc: tuple[str | int, ...]) -> str:
+    """``("body", "bus", "com", 0)`` as ``body.bus.com[1]``; keys that TOML would quote are quoted."""
+    path = ""
+    for step in loc:
+        if isinstance(step, int):
+            path += f"[{step + 1}]"
+        else:
+            path += ("." if path else "") + (step if BARE_KEY.fullmatch(step) else json.dumps(step, ensure_ascii=False))
+    return path

@@ -1,0 +1,179 @@
+"""Every variable of a system, once: name, unit, start, place in the core's vectors, what it depends on.
+
+The block, the FMU's modelDescription.xml, CSV headers, help and ``--json`` all read this table. Vectors of the
+core: ``s`` (start values), ``x`` (states), ``u`` (inputs), ``p`` (parameters), ``y`` (outputs). ``s`` has the
+shape of ``x``; they differ where a start value is spelled otherwise than the state (a wheel starts by its speed
+and has its momentum as state; an ``attitude`` root starts by its origin and has the mass centre as state).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from functools import cached_property
+
+from mbdy.engine.model.system import IDENTITY, Body, Model
+from mbdy.engine.model.variables import ORBIT_POSITION, Causality, Variable, inputs, outputs, parameters
+
+CONSTRAINED = ("prescribed", "locked", "acceleration", "reaction")
+CONSTRAINED_MOTION = 'motion = "switchable" (or "prescribed", for .acceleration and .reaction)'
+"""Variables of joints that a degree of freedom with free motion does not have, and what gives it them."""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The table: ``inputs``, ``parameters``, ``outputs`` in the order of their vectors, and ``states``."""
+
+    inputs: tuple[Variable, ...]
+    parameters: tuple[Variable, ...]
+    outputs: tuple[Variable, ...]
+    state_names: tuple[str, ...]
+    start_names: tuple[str, ...]
+    quaternions: tuple[int, ...] = field(default=())
+    """Places in ``x`` where a quaternion begins; the stepper keeps their norm."""
+
+    def __iter__(self) -> Iterator[Variable]:
+        yield from self.inputs
+        yield from self.parameters
+        yield from self.outputs
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Variable]:
+        return {v.name: v for v in self}
+
+    @cached_property
+    def by_scalar(self) -> Mapping[str, tuple[Variable, int]]:
+        """Variable and element of each scalar name."""
+        return {scalar: (v, k) for v in self for k, scalar in enumerate(v.scalar_names)}
+
+    def find(self, name: str) -> tuple[Variable, slice]:
+        """The variable called ``name`` and which of its elements are meant (all, or the one indexed).
+
+        Raises KeyError with the nearest names.
+        """
+        if variable := self.by_name.get(name):
+            return variable, slice(0, variable.size)
+        try:
+            variable, k = self.by_scalar[name]
+        except KeyError:
+            near = get_close_matches(name, {**self.by_name, **self.by_scalar}, n=3, cutoff=0.5)
+            hint = f"; nearest: {', '.join(near)}" if near else ""
+            if name.rpartition(".")[2].partition("[")[0] in CONSTRAINED:
+                hint = f"; a joint has it for degrees of freedom with {CONSTRAINED_MOTION} in the model file"
+            raise KeyError(f"no variable {name!r}{hint}") from None
+        return variable, slice(k, k + 1)
+
+    @cached_property
+    def input_names(self) -> tuple[str, ...]:
+        return tuple(n for v in self.inputs for n in v.scalar_names)
+
+    @cached_property
+    def output_names(self) -> tuple[str, ...]:
+        return tuple(n for v in self.outputs for n in v.scalar_names)
+
+    @cached_property
+    def parameter_names(self) -> tuple[str, ...]:
+        return tuple(n for v in self.parameters for n in v.scalar_names)
+
+    @cached_property
+    def start(self) -> tuple[float, ...]:
+        """The vector ``s`` of the file."""
+        values = [0.0] * len(self.start_names)
+        for v in self.outputs:
+            if v.start_at is not None and v.start is not None:
+                values[v.start_at : v.start_at + v.size] = v.start
+        return tuple(values)
+
+    def vector(self, causality: Causality) -> tuple[float, ...]:
+        """Start values of all inputs or parameters, in the order of their vector."""
+        variables = self.inputs if causality == "input" else self.parameters
+        return tuple(value for v in variables for value in v.start or (0.0,) * v.size)
+
+    @cached_property
+    def orbit_position(self) -> slice | None:
+        """Place in ``u`` of the input of the gravity gradient; None without one."""
+        variable = self.by_name.get(ORBIT_POSITION)
+        return variable.places if variable else None
+
+    def span(self, port: str) -> slice:
+        """Places of the variables of one port (``joint_torques``, ``omega``, ...), which lie side by side."""
+        members = [v for v in self if v.port == port]
+        if not members:
+            return slice(0, 0)
+        return slice(members[0].offset, members[-1].offset + members[-1].size)
+
+
+def ports(model: Model) -> Ports:
+    """The port table of ``model``."""
+    given = _placed(inputs(model))
+    states, starts = _states(model)
+    placed = []
+    for v in _placed(outputs(model, tuple(v.name for v in given))):
+        start = None
+        if v.name in starts:
+            start = model.initial.get(v.name, _default_start(v))
+        placed.append(replace(v, state=states.get(v.name), start_at=starts.get(v.name), start=start))
+    sizes = {v.name: v for v in placed}
+    quaternions = tuple(sorted(at for n, at in states.items() if n.endswith(".attitude")))
+    return Ports(
+        inputs=given,
+        parameters=_placed(parameters(model)),
+        outputs=tuple(placed),
+        state_names=tuple(n for name in states for n in sizes[name].scalar_names),
+        start_names=tuple(n for name in starts for n in sizes[name].scalar_names),
+        quaternions=quaternions,
+    )
+
+
+def coordinate_names(body: Body) -> tuple[tuple[str, int], ...]:
+    """Names and sizes of a body's position states, in the order of its ``q``."""
+    joint, name = body.joint, body.name
+    if joint.floating:
+        return ((f"{name}.position", 3), (f"{name}.attitude", 4))
+    parts = [(f"{name}.joint.displacement", joint.n_translations)]
+    parts.append((f"{name}.joint.attitude", 4) if joint.spherical else (f"{name}.joint.angle", joint.n_rotations))
+    return tuple(p for p in parts if p[1])
+
+
+def speed_names(body: Body) -> tuple[tuple[str, int], ...]:
+    """Names and sizes of a body's speed states, in the order of its ``u``."""
+    joint, name = body.joint, body.name
+    if joint.floating:
+        return ((f"{name}.velocity", 3), (f"{name}.omega", 3))
+    rotation = "omega" if joint.spherical else "rate"
+    parts = ((f"{name}.joint.velocity", joint.n_translations), (f"{name}.joint.{rotation}", joint.n_rotations))
+    return tuple(p for p in parts if p[1])
+
+
+def _states(model: Model) -> tuple[dict[str, int], dict[str, int]]:
+    """Places of the states in ``x`` and of the start values in ``s``, by variable name."""
+    start_parts = [p for body in model.bodies for p in coordinate_names(body)]
+    start_parts += [p for body in model.bodies for p in speed_names(body)]
+    for part in ("displacement", "rate"):
+        start_parts += [(f"{b.name}.flex.{part}", b.modes) for b in model.bodies if b.flex]
+    start_parts += [(f"{b.name}.{w}.speed", 1) for b in model.bodies for w in b.wheels]
+    renamed = {f"{b.name}.{w}.speed": f"{b.name}.{w}.momentum" for b in model.bodies for w in b.wheels}
+    for body in model.bodies:
+        if body.joint.kind == "attitude":
+            renamed[f"{body.name}.position"] = "system.centre_of_mass"
+            renamed[f"{body.name}.velocity"] = "system.centre_of_mass_velocity"
+    states, starts, offset = {}, {}, 0
+    for name, size in start_parts:
+        starts[name] = offset
+        states[renamed.get(name, name)] = offset
+        offset += size
+    return states, starts
+
+
+def _default_start(variable: Variable) -> tuple[float, ...]:
+    return IDENTITY if variable.name.endswith(".attitude") else (0.0,) * variable.size
+
+
+def _placed(variables: Iterable[Variable]) -> tuple[Variable, ...]:
+    """The variables with their offsets, one after the other."""
+    placed, offset = [], 0
+    for v in variables:
+        placed.append(replace(v, offset=offset))
+        offset += v.size
+    return tuple(placed)

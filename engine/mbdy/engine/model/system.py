@@ -1,0 +1,343 @@
+"""What a system is: bodies, joints, wheels, nodes, loops and the start of a run, as frozen data in SI units.
+
+Frames and symbols are those of Stoneking's Order-N memo as far as they go: N is inertial; body ``j`` has
+frame ``B_j`` whose origin is the outboard point of its inboard joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Literal
+
+from mbdy.engine.model.joint_values import JOINT_VALUES, LAWS
+
+Vector3 = tuple[float, float, float]
+Matrix3 = tuple[Vector3, Vector3, Vector3]
+Quaternion = tuple[float, float, float, float]
+Rows = tuple[tuple[float, ...], ...]
+"""A matrix as a tuple of its rows."""
+Motion = Literal["free", "prescribed", "switchable"]
+
+INERTIAL = "inertial"
+
+IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
+ZERO3: Vector3 = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joint:
+    """One general joint: a placement in the parent, up to 3 translations, then up to 3 rotations.
+
+    ``to``            name of the parent body, or ``"inertial"``.
+    ``node``          node of the parent that the joint sits on, which a flexible parent moves; empty: its origin.
+    ``kind``          the spelling it came from (``"revolute"``, ``"free"``, ...; ``"general"`` without one).
+                      Only ``"free"`` and ``"attitude"`` mean more than their axes: they name a floating root.
+    ``translations``  axes [-] in the joint frame, each of any length but zero (a direction).
+    ``rotations``     axes [-], successive axes following the rotations already made; empty when ``spherical``.
+    ``spherical``     three rotational degrees of freedom by quaternion; speeds are the relative angular
+                      velocity in outboard axes.
+    ``at``            [m] joint's place from the parent's origin (or node), parent's (or node's) axes.
+    ``frame``         quaternion w, x, y, z: joint-frame components to the parent's (or node's).
+    ``motion``        one for each degree of freedom, translations first.
+
+    The other fields are the values of `mbdy.engine.model.joint_values`, one for each coordinate or degree of freedom;
+    those of a law (friction, cubic springs, stops) are empty where the joint has none of it.
+
+    ``harness``       the effort of a cable harness at the only coordinate: pairs of a displacement [m] or an angle
+                      [rad], increasing, and the force [N] or torque [N.m] there; linear between, constant beyond.
+    """
+
+    to: str
+    kind: str = "general"
+    translations: tuple[Vector3, ...] = ()
+    rotations: tuple[Vector3, ...] = ()
+    spherical: bool = False
+    at: Vector3 = ZERO3
+    frame: Quaternion = IDENTITY
+    stiffness: tuple[float, ...] = ()
+    damping: tuple[float, ...] = ()
+    rest: tuple[float, ...] = ()
+    motion: tuple[Motion, ...] = ()
+    cubic_stiffness: tuple[float, ...] = ()
+    friction: tuple[float, ...] = ()
+    friction_rate: tuple[float, ...] = ()
+    stop_stiffness: tuple[float, ...] = ()
+    stop_lower: tuple[float, ...] = ()
+    stop_upper: tuple[float, ...] = ()
+    stop_damping: tuple[float, ...] = ()
+    harness: tuple[tuple[float, float], ...] = ()
+    node: str = ""
+
+    def __post_init__(self) -> None:
+        self._fill("motion", self.n_u, "free")
+        for name, value in JOINT_VALUES.items():
+            if value.law is None or value.law in self.laws:
+                self._fill(name, self.n_u if value.speeds else self.n_coordinates, value.default)
+            elif getattr(self, name):
+                raise ValueError(f"joint {name}: has no sense without {LAWS[value.law][0]}")
+        if self.harness and (self.floating or self.n_coordinates != 1):
+            raise ValueError(f"joint harness: needs exactly one coordinate, the joint has {self.n_coordinates}")
+        if len(self.harness) == 1 or any(len(point) != 2 for point in self.harness):
+            raise ValueError("joint harness: two points or more are needed, each a pair of numbers")
+
+    def _fill(self, name: str, count: int, default: float | str | None) -> None:
+        given = getattr(self, name)
+        if not given and default is not None:
+            object.__setattr__(self, name, (default,) * count)
+        elif len(given) != count:
+            raise ValueError(f"joint {name}: {count} values are needed, got {len(given)}")
+
+    @property
+    def laws(self) -> tuple[str, ...]:
+        """The laws of effort that this joint has besides spring and damper."""
+        return tuple(law for law, names in LAWS.items() if getattr(self, names[0]))
+
+    @property
+    def floating(self) -> bool:
+        """Whether this is a floating root (``free`` or ``attitude``)."""
+        return self.kind in ("free", "attitude")
+
+    @property
+    def n_translations(self) -> int:
+        return len(self.translations)
+
+    @property
+    def n_rotations(self) -> int:
+        """Rotational degrees of freedom."""
+        return 3 if self.spherical else len(self.rotations)
+
+    @property
+    def n_coordinates(self) -> int:
+        """Coordinates that are a distance or an angle (all but a spherical joint's quaternion)."""
+        return len(self.translations) + len(self.rotations)
+
+    @property
+    def n_q(self) -> int:
+        """Position states: distances, then angles or one quaternion."""
+        return self.n_translations + (4 if self.spherical else len(self.rotations))
+
+    @property
+    def n_u(self) -> int:
+        """Degrees of freedom."""
+        return self.n_translations + self.n_rotations
+
+    @property
+    def axes(self) -> tuple[Vector3, ...]:
+        """Axes of the coordinates, translations first."""
+        return self.translations + self.rotations
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wheel:
+    """A rotor in a body that already includes its mass and inertia.
+
+    ``axis`` [-] body axes, any length but zero; ``inertia`` [kg.m2] spin inertia. Its bearing has viscous ``damping``
+    [N.m.s/rad] and Coulomb ``friction`` [N.m], smoothed below ``friction_rate`` [rad/s].
+    """
+
+    axis: Vector3
+    inertia: float
+    damping: float = 0.0
+    friction: float = 0.0
+    friction_rate: float = 0.1
+
+    @property
+    def bearing(self) -> bool:
+        """Whether its bearing takes any torque; one that does not is not compiled in."""
+        return self.damping != 0 or self.friction != 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A point of a body where forces enter, motion is read, joints and loops sit: ``at`` [m] from the body's origin.
+
+    On a flexible body it moves and turns with the modes ``eta``: by ``shape`` (6 rows of m, the first three turning,
+    the last three moving it) times eta, and by ``1/2 eta' bend eta`` [m] for each of x, y, z (``bend``: m x m each),
+    the foreshortening that lets loads stiffen the body. All in body axes; empty is zero.
+    """
+
+    at: Vector3
+    shape: Rows = ()
+    bend: tuple[Rows, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flex:
+    """Modes of a flexible body: m displacement fields of its material about the body frame, small ones.
+
+    A point at ``r`` (body axes, from the origin, which the modes neither move nor turn, except in a floating root)
+    moves by ``phi(r) eta``, second-order terms apart. All that follows is integrated over the body's mass. Matrices are
+    tuples of rows; empty is zero for all but the first three.
+
+    ``mass``            (m, m) integral of phi_i . phi_j [kg.m2, as eta has no unit].
+    ``stiffness``       (m, m) and ``damping`` (m, m): generalized forces ``-K eta - C eta'``.
+    ``coupling``        (6, m) rows 1-3 integral of r x phi_j, rows 4-6 integral of phi_j (with the rigid body's
+                        momenta about its origin).
+    ``inertia_first``   m tensors (3, 3): change of the inertia about the origin with eta_k.
+    ``inertia_second``  (m, m) of tensors (3, 3), symmetric: its second derivatives by eta_i, eta_j.
+    ``gyroscopic``      (m, m) of vectors (3): integral of phi_i x phi_j, row i column j, and of r x the second
+                        derivative of the displacement by eta_i, eta_j where that is not along r.
+    ``moment_second``   3 of (m, m), symmetric: second derivatives of the first moment's x, y, z by eta_i, eta_j;
+                        foreshortening, which makes accelerations and spin stiffen the body.
+
+    Kinetic energy, moment and inertia are those of T. R. Kane, P. W. Likins, D. A. Levinson, Spacecraft Dynamics (1983)
+    and O. Wallrapp, Standardization of flexible body modeling (1994), with all terms up to second order in eta.
+    """
+
+    mass: Rows
+    stiffness: Rows
+    damping: Rows
+    coupling: Rows
+    inertia_first: tuple[Matrix3, ...] = ()
+    inertia_second: tuple[tuple[Matrix3, ...], ...] = ()
+    gyroscopic: tuple[tuple[Vector3, ...], ...] = ()
+    moment_second: tuple[Rows, ...] = ()
+
+    def __post_init__(self) -> None:
+        m = self.modes
+        sizes = {"mass": m, "stiffness": m, "damping": m, "coupling": 6}
+        for name, rows in sizes.items():
+            value = getattr(self, name)
+            if len(value) != rows or any(len(row) != m for row in value):
+                raise ValueError(f"flex {name}: a matrix ({rows}, {m}) is needed")
+        for name, size in (("inertia_first", m), ("inertia_second", m), ("gyroscopic", m), ("moment_second", 3)):
+            if len(getattr(self, name)) not in (0, size):
+                raise ValueError(f"flex {name}: {size} entries are needed, got {len(getattr(self, name))}")
+
+    @property
+    def modes(self) -> int:
+        """Number of modes."""
+        return len(self.mass)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """A body: ``mass`` [kg], ``com`` [m] from its origin and ``inertia`` [kg.m2] about it, body axes, undeformed.
+
+    It is flexible with ``flex``.
+    """
+
+    name: str
+    joint: Joint
+    mass: float
+    com: Vector3 = ZERO3
+    inertia: Matrix3 = (ZERO3, ZERO3, ZERO3)
+    wheels: Mapping[str, Wheel] = field(default_factory=dict)
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+    flex: Flex | None = None
+
+    @property
+    def modes(self) -> int:
+        """Number of its modes; 0 for a rigid body."""
+        return self.flex.modes if self.flex else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One side of a loop: a place on a body, or in inertial space.
+
+    ``body`` is its name or ``"inertial"``; ``node`` one of its nodes, empty for its origin; ``at`` [m] from there, in
+    the axes of the node (which turn with the modes of a flexible body); ``frame`` quaternion w, x, y, z: components in
+    the loop frame of this side to those in the node's axes.
+    """
+
+    body: str
+    node: str = ""
+    at: Vector3 = ZERO3
+    frame: Quaternion = IDENTITY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """A constraint between two places, each with a loop frame: ``rows`` of six relative motions are held at zero.
+
+    ``rows``           1, 2, 3: turning of b against a about x, y, z of a's loop frame; 4, 5, 6: moving along them.
+                       One turning row k holds the axis k+1 of a and the axis k+2 of b at a right angle (1, 2, 3 in a
+                       circle); two leave a hinge about the third axis, which is common to both sides.
+    ``distance``       [m] between the places instead of rows, for a massless rod with ball joints.
+    ``kind``           the spelling that it came from.
+    ``time_constant``  [s] within which errors of closure decay by a factor of e (Baumgarte's gains 2/T and 1/T2).
+    ``closed``         whether it is closed at the start; ``switchable`` whether it can be opened and closed.
+    """
+
+    name: str
+    a: Side
+    b: Side
+    rows: tuple[int, ...] = ()
+    distance: float | None = None
+    kind: str = "rows"
+    time_constant: float = 0.1
+    closed: bool = True
+    switchable: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.distance is None) == (not self.rows):
+            raise ValueError(f"loop {self.name}: either rows or a distance is needed")
+        if not (self.closed or self.switchable):
+            raise ValueError(f"loop {self.name}: one that starts open must be switchable")
+        if tuple(sorted(set(self.rows))) != tuple(self.rows) or not set(self.rows) <= {1, 2, 3, 4, 5, 6}:
+            raise ValueError(f"loop {self.name}: rows must be increasing numbers from 1 to 6, got {self.rows}")
+
+    @property
+    def size(self) -> int:
+        """Number of its scalar constraints."""
+        return len(self.rows) or 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GravityGradient:
+    """Gravity that differs over the system: start values of that (`mbdy.engine.order_n.gravity_gradient`).
+
+    ``orbit_position`` [m] leads from the attracting centre to the system's mass centre, inertial axes;
+    ``gravitational_parameter`` [m3/s2] is that centre's, the Earth's unless given.
+    """
+
+    orbit_position: Vector3 = (7e6, 0.0, 0.0)
+    gravitational_parameter: float = 3.986004418e14
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A system of bodies in the order of its file, with gravity [m/s2] and the start of a run.
+
+    ``initial`` holds start values in SI by the names of `mbdy.engine.model.ports` without index
+    (``bus.omega``, ``panel.joint.angle``, ``bus.x.speed``); what is left out starts at zero or identity.
+    ``gravity_gradient`` is for systems with one root, a floating one; it costs nothing where it is None.
+    ``source`` is the file it came from, for messages. ``loops`` close the tree of joints.
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    gravity: Vector3 = ZERO3
+    initial: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    gravity_gradient: GravityGradient | None = None
+    source: str = ""
+    loops: tuple[Loop, ...] = ()
+    checked: bool = field(default=False, init=False, repr=False, compare=False)
+    """Whether the rules of model files have been seen to; what is made or changed in Python has yet to be."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "initial", MappingProxyType(dict(self.initial)))
+
+    def __getstate__(self) -> dict[str, object]:
+        """What pickle and copy keep: a read-only mapping is neither pickled nor copied as it is."""
+        return {**self.__dict__, "initial": dict(self.initial)}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """Place of each body in ``bodies`` by name."""
+        return {body.name: i for i, body in enumerate(self.bodies)}
+
+    def body(self, name: str) -> Body:
+        """The body called ``name``; KeyError names those that exist."""
+        try:
+            return self.bodies[self.index[name]]
+        except KeyError:
+            raise KeyError(f"no body {name!r}; bodies are {', '.join(self.index)}") from None

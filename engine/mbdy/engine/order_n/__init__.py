@@ -1,0 +1,1 @@
+"""The equations that run: kernels of a body, sweeps along the tree, forces of loops, outputs."""

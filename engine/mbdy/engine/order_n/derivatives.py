@@ -1,0 +1,65 @@
+"""Exact derivatives of a model's equations: forward (directional) and reverse (adjoint) functions of each.
+
+For ``f`` with inputs ``a, b`` and one result, ``f_forward(a, b, da, db)`` is the change of the result along
+``(da, db)`` and ``f_reverse(a, b, seed)`` the gradients of ``seed . f`` by ``a`` and by ``b``. Both come from CasADi's
+algorithmic differentiation of the very kernels that run, one direction at a time: a Jacobian of the whole tree would
+be code of its square.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import casadi as ca
+from casadi import MX
+
+from mbdy.engine.order_n.equations import Equations
+
+
+def forward(made: Equations) -> tuple[ca.Function, ...]:
+    """``mbdy_model_prepare_forward`` and those of start, derivatives and outputs, and of how a start closes loops."""
+    return tuple(forward_of(f) for f in _smooth(made))
+
+
+def reverse(made: Equations) -> tuple[ca.Function, ...]:
+    """``mbdy_model_prepare_reverse`` and those of start, derivatives and outputs, and of how a start closes loops."""
+    return tuple(_reverse(f) for f in _smooth(made))
+
+
+def _smooth(made: Equations) -> tuple[ca.Function, ...]:
+    return made.prepare, made.start, smooth_derivatives(made), made.outputs, *_closing(made)
+
+
+def _closing(made: Equations) -> tuple[ca.Function, ...]:
+    """How a start closes loops: ``mbdy_model_nearer``, a step towards closed ones; ``mbdy_model_align``, of speeds."""
+    if made.assemble is None or made.latch is None:
+        return ()
+    x, u, k = (MX.sym(name, *made.latch.size_in(i)) for i, name in enumerate(("x", "u", "k")))
+    nearer, aligned = made.assemble(x, u, k, ca.inf), made.latch(x, u, k)[0]
+    names = ["x", "u", "k"], ["x_closed"]
+    return (
+        ca.Function("mbdy_model_nearer", [x, u, k], [nearer], *names),
+        ca.Function("mbdy_model_align", [x, u, k], [aligned], *names),
+    )
+
+
+def smooth_derivatives(made: Equations) -> ca.Function:
+    """The derivatives of the states as a function that can be differentiated."""
+    return made.smooth_derivatives or made.derivatives
+
+
+@lru_cache(maxsize=32)
+def forward_of(f: ca.Function) -> ca.Function:
+    """The change of the result of ``f`` along changes of its inputs, as ``NAME_forward``."""
+    names = f.name_in()
+    at = [MX.sym(name, *f.size_in(i)) for i, name in enumerate(names)]
+    along = [MX.sym(f"d{name}", *f.size_in(i)) for i, name in enumerate(names)]
+    found = f.forward(1).call([*at, MX(*f.size_out(0)), *along])
+    return ca.Function(f"{f.name()}_forward", [*at, *along], [ca.densify(found[0])])
+
+
+def _reverse(f: ca.Function) -> ca.Function:
+    at = [MX.sym(name, *f.size_in(i)) for i, name in enumerate(f.name_in())]
+    seed = MX.sym("seed", *f.size_out(0))
+    found = f.reverse(1).call([*at, MX(*f.size_out(0)), seed])
+    return ca.Function(f"{f.name()}_reverse", [*at, seed], [ca.densify(gradient) for gradient in found])

@@ -1,0 +1,424 @@
+"""A model's equations as CasADi functions over its vectors: prepare, start, derivatives, outputs, latch.
+
+``k = prepare(p)``, ``x = start(s, k)``, ``x' = derivatives(x, u, k)``, ``y = outputs(x, u, k)``; and, where joints
+can be locked or loops closed, ``x+ = latch(x, u, k)``: the state after the locks set in u have stopped their joints and
+loops closed in u have stopped what they hold; where there are loops, ``errors, rates = gaps(x, u, k)`` says how far
+they are from closed, and ``x+ = assemble(x, u, k, largest)`` is one step of Newton towards that. All that mbdy
+runs, in C or in CasADi's virtual machine, is made of these; a model's numbers are not in them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, reduce
+from operator import add
+
+import casadi as ca
+from casadi import MX
+
+from mbdy.engine.model.ports import Ports, ports
+from mbdy.engine.model.system import INERTIAL, Body, Model
+from mbdy.engine.model.topology import ROOT, tree
+from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, switched
+from mbdy.engine.order_n import gravity_gradient
+from mbdy.engine.order_n import sweeps as order_n
+from mbdy.engine.order_n.constants import Structure, layout, parameter_names, prepare_body, structure
+from mbdy.engine.order_n.loop_forces import INERTIAL_SIDE, Closing, Loops, Seat
+from mbdy.engine.order_n.loop_kernels import SHORTEST, closure
+from mbdy.engine.order_n.outputs import View, reactions, see_loops, wheel_momenta
+from mbdy.engine.order_n.rigid_body import Kernels
+from mbdy.engine.order_n.sweeps import BodyInputs, BodyMotion, BodyState, System
+
+
+@dataclass(frozen=True)
+class Equations:
+    """The functions of one structure of model, with its port table.
+
+    ``operations`` counts the scalar operations of one call of ``derivatives``, each kernel call by its own.
+    """
+
+    ports: Ports
+    prepare: ca.Function
+    start: ca.Function
+    derivatives: ca.Function
+    outputs: ca.Function
+    latch: ca.Function | None
+    operations: int
+    n_k: int
+    n_q: int
+    locks: tuple[tuple[int, int], ...]
+    """Place in ``u`` of each lock, with the place in ``x`` of the speed that it stops."""
+    constants: Mapping[str, slice]
+    """Where the constants of each body, and of each ``loop.NAME``, lie in ``k``."""
+    gaps: ca.Function | None = None
+    assemble: ca.Function | None = None
+    smooth_derivatives: ca.Function | None = None
+    """``derivatives`` to be differentiated, where these themselves cannot be; None where they can."""
+    modal: slice = field(default_factory=lambda: slice(0, 0))
+    """Where modal displacements lie in ``x``."""
+
+    @property
+    def functions(self) -> tuple[ca.Function, ...]:
+        own = (self.prepare, self.start, self.derivatives, self.outputs)
+        return (*own, *(f for f in (self.latch, self.gaps, self.assemble) if f is not None))
+
+
+def equations(model: Model) -> Equations:
+    """The equations of ``model``; only its structure is compiled in, its numbers are the inputs ``p`` and ``s``."""
+    key = tuple((b.name, b.joint.to, b.joint.node, structure(b), tuple(b.wheels), tuple(b.nodes)) for b in model.bodies)
+    loops = tuple(replace(loop, time_constant=0.0, closed=True) for loop in model.loops)
+    attracted = model.gravity_gradient is not None
+    return replace(_of_structure(_Skeleton((attracted, loops, *key), model)), ports=ports(model))
+
+
+def node_index(model: Model, body: str, node: str) -> int | None:
+    """Place of a body's node among its nodes; None for its origin."""
+    return list(model.body(body).nodes).index(node) if node else None
+
+
+def used_nodes(model: Model, *, seen: bool = False) -> list[list[int]]:
+    """The nodes of each body whose motion the sweeps need: those where something sits, with ``seen`` all of flexible
+    bodies."""
+    sides = [side for loop in model.loops for side in (loop.a, loop.b)]
+    sat = {(b.joint.to, b.joint.node) for b in model.bodies} | {(side.body, side.node) for side in sides}
+    return [
+        [i for i, node in enumerate(body.nodes) if (body.flex and seen) or (body.name, node) in sat]
+        for body in model.bodies
+    ]
+
+
+def resting(state: BodyState) -> BodyState:
+    """A body's state with all its speeds and momenta zero."""
+    return replace(state, u=MX.zeros(state.u.shape), eta_rate=MX.zeros(state.eta_rate.shape), h=MX.zeros(state.h.shape))
+
+
+def release(moves: list[BodyMotion]) -> None:
+    """Takes away the efforts of joints and modes, after the first sweep of a system at rest."""
+    for m in moves:
+        m.tau = MX.zeros(m.tau.shape)
+        if m.flexing:
+            m.flexing.p_f = MX.zeros(m.flexing.p_f.shape)
+
+
+@dataclass(frozen=True)
+class _Skeleton:
+    """A model as far as its functions go: two that differ in numbers alone are equal."""
+
+    key: tuple[object, ...]
+    model: Model = field(compare=False)
+
+
+@lru_cache(maxsize=32)
+def _of_structure(skeleton: _Skeleton) -> Equations:
+    return _Assembly(skeleton.model).assembled()
+
+
+class _Assembly:
+    """Lays kernels along the tree of one model."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.tree = tree(model)
+        self.ports: Ports = ports(model)
+        self.layout = layout(model)
+        self.seats = [node_index(model, b.joint.to, b.joint.node) for b in model.bodies]
+        self.used = used_nodes(model)
+        self.attitude_root = any(b.joint.kind == "attitude" for b in model.bodies)
+
+    def assembled(self) -> Equations:
+        x, s = MX.sym("x", self.layout.n_x), MX.sym("s", self.layout.n_x)
+        u, k = MX.sym("u", len(self.ports.input_names)), MX.sym("k", self.layout.n_k)
+        p = MX.sym("p", len(self.ports.parameter_names))
+        made = Kernels()
+        derivatives = self.derivatives(x, u, k, made)
+        operations = made.operations()
+        return Equations(
+            ports=self.ports,
+            prepare=ca.Function("mbdy_model_prepare", [p], [self.prepare(p)], ["p"], ["k"]),
+            start=ca.Function("mbdy_model_start", [s, k], [self.start(s, k)], ["s", "k"], ["x"]),
+            derivatives=ca.Function("mbdy_model_derivatives", [x, u, k], [derivatives], ["x", "u", "k"], ["xdot"]),
+            outputs=ca.Function("mbdy_model_outputs", [x, u, k], [self.outputs(x, u, k, made)], ["x", "u", "k"], ["y"]),
+            latch=ca.Function(
+                "mbdy_model_latch", [x, u, k], [*self.latch(x, u, k)], ["x", "u", "k"], ["x_latched", "impulses"]
+            )
+            if self.model.loops or any("switchable" in b.joint.motion for b in self.model.bodies)
+            else None,
+            **self.closing(),
+            operations=operations,
+            n_k=self.layout.n_k,
+            n_q=self.layout.n_q,
+            locks=self.locks(),
+            modal=slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + self.layout.n_eta),
+            constants={
+                **{b.name: at for b, at in zip(self.model.bodies, self.layout.constants, strict=True)},
+                **{f"loop.{loop.name}": at for loop, at in zip(self.model.loops, self.layout.loops, strict=True)},
+            },
+        )
+
+    def closing(self) -> dict[str, ca.Function]:
+        """The functions of `Equations` that models with loops have."""
+        if not self.model.loops:
+            return {}
+        x, u, k = MX.sym("x", self.layout.n_x), MX.sym("u", len(self.ports.input_names)), MX.sym("k", self.layout.n_k)
+        largest, names = MX.sym("largest"), ["x", "u", "k"]
+        nearer = [self.assemble(x, u, k, largest)]
+        return {
+            "gaps": ca.Function("mbdy_model_gaps", [x, u, k], [*self.gaps(x, u, k)], names, ["errors", "rates"]),
+            "assemble": ca.Function(
+                "mbdy_model_assemble", [x, u, k, largest], nearer, [*names, "largest"], ["x_nearer"]
+            ),
+        }
+
+    def prepare(self, p: MX) -> MX:
+        made, pieces = Kernels(), []
+        for body, kind in zip(self.model.bodies, self.layout.structures, strict=True):
+            own = [p[self.ports.by_name[n].places] for n in parameter_names(body) if n in self.ports.by_name]
+            pieces += made.call(prepare_body, (kind,), ca.vertcat(*own))
+        for loop in self.model.loops:
+            stem = f"loop.{loop.name}"
+            distance = MX(0)
+            if loop.distance is not None:
+                given = p[self.ports.by_name[f"{stem}.distance"].places]
+                distance = ca.if_else(given >= SHORTEST, given, math.nan)
+            time = p[self.ports.by_name[f"{stem}.time_constant"].places]
+            pieces += [ca.if_else(time > 0, 1 / time, 0), distance]
+        if self.model.gravity_gradient:
+            pieces.append(p[self.ports.by_name[GRAVITATIONAL_PARAMETER].places])
+        return ca.vertcat(*pieces)
+
+    def start(self, s: MX, k: MX) -> MX:
+        """``x`` from start values: wheel speeds become momenta, an ``attitude`` root's origin the mass centre."""
+        system = self.system(s, MX.zeros(len(self.ports.input_names)), k, Kernels())
+        view = View(self.model, system, order_n.velocities(system))
+        qs, us, hs = ([s[at, 0] for at in places] for places in (self.layout.q, self.layout.speeds, self.layout.wheels))
+        for j, kind in enumerate(self.layout.structures):
+            if kind.attitude:
+                qs[j] = ca.vertcat(qs[j][:3] + view.centre, qs[j][3:])
+                us[j] = ca.vertcat(us[j][:3] + view.drift, us[j][3:])
+            if kind.wheels:
+                hs[j] = wheel_momenta(view, j, hs[j])
+        modes = slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + 2 * self.layout.n_eta)
+        return ca.densify(ca.vertcat(*qs, *us, s[modes, 0], *hs))
+
+    def derivatives(self, x: MX, u: MX, k: MX, made: Kernels) -> MX:
+        system = self.system(x, u, k, made)
+        moves, _ = self.moving(system, u, k)
+        q_rates, u_rates = [m.q_rate for m in moves], [m.u_rate for m in moves]
+        for j, kind in enumerate(self.layout.structures):
+            if kind.floating:
+                q_rates[j] = ca.vertcat(system.states[j].u[:3], q_rates[j][3:])
+            if kind.attitude:
+                u_rates[j] = ca.vertcat(self.mass_centre_acceleration(system, moves, u), u_rates[j][3:])
+        eta_rates = [state.eta_rate for state in system.states]
+        modal = [m.modal_rate for m in moves]
+        return ca.densify(ca.vertcat(*q_rates, *u_rates, *eta_rates, *modal, *(m.wheel_torques for m in moves)))
+
+    def moving(self, system: System, u: MX, k: MX) -> tuple[list[BodyMotion], Loops | None]:
+        """All sweeps, with the forces of loops where there are any."""
+        moves, gravity = self.forced(system), self.swept_gravity(u)
+        if not self.model.loops:
+            order_n.accelerations(system, moves, gravity)
+            return moves, None
+        order_n.eliminate(system, moves)
+        loops = Loops(system, moves, self.closings(u, k))
+        loops.close(gravity)
+        return moves, loops
+
+    def closings(self, u: MX, k: MX) -> list[Closing]:
+        """The loops of the model, as they are at inputs ``u``."""
+        made = []
+        for loop, at in zip(self.model.loops, self.layout.loops, strict=True):
+            seats = tuple(
+                Seat(INERTIAL_SIDE, None)
+                if side.body == INERTIAL
+                else Seat(self.model.index[side.body], node_index(self.model, side.body, side.node))
+                for side in (loop.a, loop.b)
+            )
+            closed = self.input(u, f"loop.{loop.name}.closed") if loop.switchable else MX(1)
+            made.append(Closing(closure(loop), (seats[0], seats[1]), k[at, 0], closed))
+        return made
+
+    def latch(self, x: MX, u: MX, k: MX) -> tuple[MX, MX]:
+        """The state after locked joints have stopped and loops have closed at once, as a latch does, and the impulses
+        that it took.
+
+        The sweeps with all velocities, forces and springs zero: every locked speed has the "acceleration" ``-u``,
+        what is prescribed or locked already has none, loops what makes their errors decay, and the result is the jump
+        of all speeds; reactions are impulses (equations.md, section 8).
+        """
+        known = self.system(x, u, k, Kernels())
+        stopping = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]
+        stopped = replace(known, inputs=stopping)
+        moves, loops = self.pushed(stopped, u, k, lambda _: [-rate for _, rate in self.gaps_of(known, u, k)])
+        after = x + self.embedded(self.jumps(moves), [m.modal_rate for m in moves])
+        impulses = []
+        for j, kind in enumerate(known.structures):
+            reaction = reactions(stopped, moves, j)[1] if "switchable" in kind.motion else MX()
+            impulses += [reaction[i] for i in switched(kind.motion)]
+        if loops:
+            own = zip(self.model.loops, loops.found, strict=True)
+            impulses += [motion.multipliers for loop, motion in own if loop.switchable]
+        return ca.densify(after), ca.densify(ca.vertcat(*impulses))
+
+    def gaps(self, x: MX, u: MX, k: MX) -> tuple[MX, MX]:
+        """Errors of closed loops, and what their rates are beyond ``-phi/T``."""
+        errors, rates = zip(*self.gaps_of(self.system(x, u, k, Kernels()), u, k), strict=True)
+        return ca.densify(ca.vertcat(*errors)), ca.densify(ca.vertcat(*rates))
+
+    def gaps_of(self, system: System, u: MX, k: MX) -> list[tuple[MX, MX]]:
+        """Of each loop what `gaps` has of all."""
+        loops = Loops(system, order_n.velocities(system), self.closings(u, k))
+        pairs = zip(loops.closings, loops.found, strict=True)
+        return [(c.closed * of.phi, c.closed * (of.rate + c.constants[0] * of.phi)) for c, of in pairs]
+
+    def assemble(self, x: MX, u: MX, k: MX, largest: MX) -> MX:
+        """The state one Newton step nearer to closed loops, moved as impulses would move it.
+
+        Loops with an error beyond ``largest`` are left alone.
+        """
+        known = self.system(x, u, k, Kernels())
+        held = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]
+        held = [replace(given, acceleration=MX.zeros(given.acceleration.shape)) for given in held]
+
+        def small(loops: Loops) -> list[MX]:
+            return [ca.if_else(ca.norm_inf(of.phi) < largest, -of.phi, 0) for of in loops.found]
+
+        moves, _ = self.pushed(replace(known, inputs=held), u, k, small)
+        steps = [
+            replace(state, u=jump, eta_rate=m.modal_rate)
+            for state, jump, m in zip(known.states, self.jumps(moves), moves, strict=True)
+        ]
+        moved = order_n.velocities(replace(known, states=steps))
+        q_steps = [m.q_rate for m in moved]
+        for j, kind in enumerate(self.layout.structures):
+            if kind.floating:
+                q_steps[j] = ca.vertcat(steps[j].u[:3], q_steps[j][3:])
+        step = ca.vertcat(*q_steps, MX.zeros(self.layout.n_u), *(state.eta_rate for state in steps))
+        return ca.densify(x + ca.vertcat(step, MX.zeros(self.layout.n_x - step.shape[0])))
+
+    def pushed(
+        self, system: System, u: MX, k: MX, right: Callable[[Loops], list[MX]]
+    ) -> tuple[list[BodyMotion], Loops | None]:
+        """The sweeps of ``system`` at rest without forces, its loops driven by what ``right`` has for each."""
+        resting_system = replace(system, states=[resting(state) for state in system.states])
+        moves = order_n.velocities(resting_system)
+        release(moves)
+        if not self.model.loops:
+            order_n.accelerations(resting_system, moves, MX.zeros(3))
+            return moves, None
+        order_n.eliminate(resting_system, moves)
+        loops = Loops(resting_system, moves, self.closings(u, k))
+        loops.close(MX.zeros(3), right(loops))
+        return moves, loops
+
+    def jumps(self, moves: list[BodyMotion]) -> list[MX]:
+        """What the sweeps at rest give for all speeds; an ``attitude`` root's mass centre stays."""
+        jumps = [m.u_rate for m in moves]
+        for j, kind in enumerate(self.layout.structures):
+            if kind.attitude:
+                jumps[j] = ca.vertcat(MX.zeros(3), jumps[j][3:])
+        return jumps
+
+    def embedded(self, speeds: list[MX], modal_rates: list[MX]) -> MX:
+        """Changes of speeds and modal rates as a change of x."""
+        at = self.layout
+        pieces = (MX.zeros(at.n_q), *speeds, MX.zeros(at.n_eta), *modal_rates)
+        found = ca.vertcat(*pieces)
+        return ca.vertcat(found, MX.zeros(at.n_x - found.shape[0]))
+
+    def locks(self) -> tuple[tuple[int, int], ...]:
+        """`Equations.locks` of this model."""
+        pairs = []
+        for body, speeds in zip(self.model.bodies, self.layout.speeds, strict=True):
+            if lock := self.ports.by_name.get(f"{body.name}.joint.locked"):
+                own = switched(body.joint.motion)
+                pairs += [(lock.offset + place, speeds.start + i) for place, i in enumerate(own)]
+        return tuple(pairs)
+
+    @staticmethod
+    def stopping(state: BodyState, given: BodyInputs, kind: Structure) -> BodyInputs:
+        """A joint's inputs for the latch: held where prescribed or locked, the locked speeds brought to zero."""
+        acceleration, switches, own = MX.zeros(given.acceleration.shape), given.switches, switched(kind.motion)
+        if own:
+            prescribed, locked = switches[: len(own), 0], switches[len(own) :, 0]
+            for place, i in enumerate(own):
+                acceleration[i] = -state.u[i] * locked[place]
+            switches = ca.vertcat(1 - (1 - prescribed) * (1 - locked), MX.zeros(len(own)))
+        return BodyInputs(
+            forces=MX.zeros(given.forces.shape), modal=MX.zeros(given.modal.shape),
+            effort=MX.zeros(given.effort.shape), rest=MX.zeros(given.rest.shape),
+            acceleration=acceleration, switches=switches, torques=MX.zeros(given.torques.shape),
+        )  # fmt: skip
+
+    def outputs(self, x: MX, u: MX, k: MX, made: Kernels) -> MX:
+        system = replace(self.system(x, u, k, made), used=used_nodes(self.model, seen=True))
+        moves, loops = self.moving(system, u, k)
+        view = View(self.model, system, moves)
+        found = view.outputs(self.input(u, "system.gravity"), self.swept_gravity(u))
+        if loops:
+            see_loops(self.model, loops, found)
+        return ca.densify(ca.vertcat(*(found[v.name] for v in self.ports.outputs)))
+
+    def system(self, x: MX, u: MX, k: MX, made: Kernels) -> System:
+        at = self.layout
+        states = [
+            BodyState(x[at.q[j], 0], x[at.speeds[j], 0], x[at.modes[j], 0], x[at.modal_rates(j), 0], x[at.wheels[j], 0])
+            for j in range(len(self.model.bodies))
+        ]
+        return System(
+            self.tree, at.structures, states, [k[c, 0] for c in at.constants],
+            [self.body_inputs(u, body) for body in self.model.bodies], made, self.seats, self.used,
+            bool(self.model.loops), self.field(u, k, made),
+        )  # fmt: skip
+
+    def field(self, u: MX, k: MX, made: Kernels) -> tuple[MX, MX] | None:
+        """`System.field` of this model."""
+        if not self.model.gravity_gradient:
+            return None
+        return gravity_gradient.field(made, self.input(u, ORBIT_POSITION), k[self.layout.n_k - 1])
+
+    @staticmethod
+    def forced(system: System) -> list[BodyMotion]:
+        """First sweep, with all that acts on the bodies: the gravity gradient needs to know first where they are."""
+        moves = order_n.velocities(system)
+        if system.field:
+            gravity_gradient.attract(system, moves)
+        return moves
+
+    def input(self, u: MX, *names: str) -> MX:
+        """The elements of inputs in ``u``, side by side; nothing for those that the model does not have."""
+        return ca.vertcat(*(u[self.ports.by_name[n].places] for n in names if n in self.ports.by_name))
+
+    def body_inputs(self, u: MX, body: Body) -> BodyInputs:
+        name, stem = body.name, f"{body.name}.joint"
+        points = [name, *(f"{name}.{node}" for node in body.nodes)]
+        effort = () if body.joint.floating else (f"{stem}.force", f"{stem}.torque")
+        return BodyInputs(
+            forces=self.input(u, *(f"{point}.{sort}" for point in points for sort in ("force", "torque"))),
+            modal=self.input(u, f"{name}.flex.force"),
+            effort=self.input(u, *effort),
+            rest=self.input(u, f"{stem}.rest"),
+            acceleration=self.input(u, f"{stem}.acceleration"),
+            switches=self.input(u, f"{stem}.prescribed", f"{stem}.locked"),
+            torques=self.input(u, *(f"{name}.{wheel}.torque" for wheel in body.wheels)),
+        )
+
+    def swept_gravity(self, u: MX) -> MX:
+        """Gravity in the sweeps: under an ``attitude`` root it acts on the mass centre's motion alone."""
+        return MX.zeros(3) if self.attitude_root else self.input(u, "system.gravity")
+
+    def mass_centre_acceleration(self, system: System, moves: list[BodyMotion], u: MX) -> MX:
+        """``F/m + g`` of the whole system, inertial axes: forces are turned and summed from tips to base."""
+        carried: dict[int, MX] = {}
+        for j in self.tree.inward:
+            given, nodes, flexing = system.inputs[j].forces, moves[j].nodes, moves[j].flexing
+            own = [given[6 * i : 6 * i + 3] for i in range(given.shape[0] // 6)]
+            if flexing:  # node axes turn with the modes
+                own = [flexing.push[3:]]
+            seats = ((child, self.seats[child]) for child in self.tree.children[j])
+            below = [carried[c] if at is None else nodes[at].E.T @ carried[c] for c, at in seats]
+            carried[j] = moves[j].E.T @ reduce(add, own + below)
+        total = reduce(add, (carried[j] for j in self.tree.outward if self.tree.parent[j] == ROOT))
+        return total / reduce(add, (k[0] for k in system.constants)) + self.input(u, "system.gravity")

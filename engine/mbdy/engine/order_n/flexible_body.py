@@ -1,0 +1,126 @@
+"""The kernels of a flexible body: its inertia, the forces of its motion and modes, and their elimination.
+
+The body's kinetic energy is ``T = 1/2 [V; eta']^T M(eta) [V; eta']``; all forces of its motion are derivatives of this
+one expression, so that momentum and energy close exactly (equations.md, section 6; the elimination is that of
+T. K. Ghosh and L. J. Quiocho, Development and evaluation of an Order-N formulation for multi-flexible body space
+systems, Eqs. 4.2 to 4.4).
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+from casadi import DM, SX
+
+from mbdy.engine.order_n import spatial
+from mbdy.engine.order_n.constants import Modes, Structure
+from mbdy.engine.order_n.rigid_body import constants, kind_name
+
+XYZ = range(3)
+
+
+def flex(kind: Structure) -> Modes:
+    """The modes of a flexible body."""
+    assert kind.flex is not None
+    return kind.flex
+
+
+def inertia(kind: Structure, k: dict[str, SX], eta: SX) -> tuple[SX, SX]:
+    """``M_rr`` (6, 6) and ``M_rf`` (6, m) of ``M(eta)``, about the body's origin."""
+    data, m = flex(kind).flex, kind.modes
+    coupling = DM(np.array(data.coupling))
+    moving = SX(coupling[3:, :])
+    moment = k["moment"] + moving @ eta
+    if data.moment_second:
+        bends = [DM(np.array(rows)) @ eta for rows in data.moment_second]
+        moving += ca.horzcat(*bends).T
+        moment += ca.vertcat(*(ca.dot(eta, bend) / 2 for bend in bends))
+    turning = SX(coupling[:3, :])
+    if data.gyroscopic:
+        entries = np.array(data.gyroscopic)
+        turning += ca.vertcat(*((DM(entries[:, :, axis]).T @ eta).T for axis in XYZ))
+    tensor = spatial.symmetric(k["inertia"], 3)
+    if data.inertia_first:
+        for i in range(m):
+            tensor += DM(np.array(data.inertia_first[i])) * eta[i]
+    if data.inertia_second:
+        second = np.array(data.inertia_second)
+        for row in XYZ:
+            for column in range(row, 3):
+                added = ca.dot(eta, DM(second[:, :, row, column]) @ eta) / 2
+                tensor[row, column] += added
+                if row != column:
+                    tensor[column, row] += added
+    return spatial.inertia_matrix(k["mass"], moment, tensor), ca.vertcat(turning, moving)
+
+
+def modal_mass(kind: Structure) -> DM:
+    """``M_ff`` (m, m), without the zeros it may have."""
+    return ca.sparsify(DM(np.array(flex(kind).flex.mass)))
+
+
+def elastic(kind: Structure, k: dict[str, SX]) -> tuple[SX, SX]:
+    """Stiffness and damping (m, m) from the body's constants."""
+    made = []
+    for name, coupled in zip(("flex_stiffness", "flex_damping"), flex(kind).coupled, strict=True):
+        made.append(spatial.symmetric(k[name], kind.modes) if coupled else ca.diag(k[name]))
+    return made[0], made[1]
+
+
+def kinetic(kind: Structure, k: dict[str, SX], eta: SX, eta_rate: SX, V: SX) -> tuple[SX, SX, SX]:
+    """Kinetic energy without wheels, and the momenta ``dT/dV`` (6) and ``dT/d eta'`` (m)."""
+    M_rr, M_rf = inertia(kind, k, eta)
+    of_body = M_rr @ V + M_rf @ eta_rate
+    of_modes = M_rf.T @ V + modal_mass(kind) @ eta_rate
+    return (ca.dot(V, of_body) + ca.dot(eta_rate, of_modes)) / 2, of_body, of_modes
+
+
+def deform(kind: Structure) -> ca.Function:
+    """First sweep. In: k, eta, eta', V, external forces (at the mass centre first).
+
+    Out: M_rr (21), M_rf (6, m), bias forces (6) and (m) of motion and modes, and what the force and torque at the mass
+    centre make of body (6) and modes (m). The force is spread over the body as its mass is, the torque acts on its
+    frame.
+    """
+    m = kind.modes
+    eta, eta_rate, V, forces = SX.sym("eta", m), SX.sym("eta_rate", m), SX.sym("V", 6), SX.sym("F", 6 + 6 * kind.nodes)
+    symbol, k = constants(kind)
+    M_rr, M_rf = inertia(kind, k, eta)
+    energy, of_body, of_modes = kinetic(kind, k, eta, eta_rate, V)
+    stiffness, damping = elastic(kind, k)
+    p_r = spatial.cross_force(V, of_body) + ca.jtimes(of_body, eta, eta_rate)
+    p_f = ca.jtimes(of_modes, eta, eta_rate) - ca.gradient(energy, eta) + stiffness @ eta + damping @ eta_rate
+    f, n = forces[:3], forces[3:6]
+    centre = ca.vertcat(M_rr[2, 4], M_rr[0, 5], M_rr[1, 3]) / k["mass"]
+    push = ca.vertcat(n + ca.cross(centre, f), f)
+    modal_push = M_rf[3:, :].T @ f / k["mass"]
+    outputs = [spatial.upper(M_rr), M_rf, p_r, p_f, push, modal_push]
+    return ca.Function(f"deform_{kind_name(kind)}", [symbol, eta, eta_rate, V, forces], list(map(ca.densify, outputs)))
+
+
+def condense(kind: Structure, leaf: bool, loops: bool) -> ca.Function:
+    """Second sweep. In: M_rr (21), M_rf (6, m), p (6), p_f (m), and of what hangs on its nodes P (21), coupling (6, m),
+    modal inertia (triangle) unless a ``leaf``.
+
+    Out: P (21) and p (6) of the body with its modes eliminated, ``g = F^-1 B^T`` (m, 6) and ``t = -F^-1 p_f`` (m) with
+    the modal inertia F and the coupling B of all; also ``F^-1`` (m, m) where there are ``loops``.
+    """
+    m = kind.modes
+    M_rr, M_rf, p, p_f = SX.sym("M", 21), SX.sym("B", 6, m), SX.sym("p", 6), SX.sym("pf", m)
+    P_below, B_below, F_below = SX.sym("P", 21), SX.sym("Bc", 6, m), SX.sym("Fc", m * (m + 1) // 2)
+    F, B, P = SX(modal_mass(kind)), M_rf, spatial.symmetric(M_rr, 6)
+    inputs = [M_rr, M_rf, p, p_f]
+    if not leaf:
+        F, B, P = F + spatial.symmetric(F_below, m), B + B_below, P + spatial.symmetric(P_below, 6)
+        inputs += [P_below, B_below, F_below]
+    rhs = [B.T, -p_f, *([SX.eye(m)] if loops else [])]
+    solved = spatial.solve_ldl(ca.densify(F), ca.densify(ca.horzcat(*rhs)))
+    g, t = solved[:, :6], solved[:, 6]
+    outputs = [spatial.upper(P - B @ g), p + B @ t, g, t, *([solved[:, 7:]] if loops else [])]
+    return ca.Function(f"condense_{kind_name(kind, leaf, loops)}", inputs, outputs)
+
+
+def swing(modes: int) -> ca.Function:
+    """Third sweep. In: g (m, 6), t (m), A of the body. Out: eta''."""
+    g, t, A = SX.sym("g", modes, 6), SX.sym("t", modes), SX.sym("A", 6)
+    return ca.Function(f"swing_{modes}", [g, t, A], [t - g @ A])

@@ -1,0 +1,259 @@
+"""Closed loops on top of the sweeps: their forces, and accelerations that keep them closed.
+
+Constraint forces are found from ``G M^-1 G^T lambda = gamma - G a`` with the accelerations ``a`` of the open tree; then
+the third sweep is made again with the forces applied (equations.md, section 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
+
+import casadi as ca
+from casadi import DM, MX
+
+from mbdy.engine.model.topology import ROOT
+from mbdy.engine.order_n import loop_kernels as closures
+from mbdy.engine.order_n import output_kernels as observe
+from mbdy.engine.order_n import sweeps as order_n
+from mbdy.engine.order_n.loop_kernels import Closure
+from mbdy.engine.order_n.sweeps import BodyMotion, System
+
+INERTIAL_SIDE = -1
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Where one side of a loop sits: a body (`INERTIAL_SIDE` for none) and its node (None: its origin)."""
+
+    body: int
+    node: int | None
+
+
+@dataclass(frozen=True)
+class Closing:
+    """One loop of a system: its structure, seats of a and b, constants, and whether it is closed (1) or open (0)."""
+
+    kind: Closure
+    seats: tuple[Seat, Seat]
+    constants: MX
+    closed: MX
+
+
+@dataclass
+class LoopMotion:
+    """What is found for one loop: symbols of `loop_kernels`, poses of both sides, and its multipliers."""
+
+    phi: MX
+    rate: MX
+    G: tuple[MX, MX]
+    gamma: MX
+    poses: tuple[tuple[MX, MX], tuple[MX, MX]]
+    multipliers: MX = field(default_factory=MX)
+    columns: dict[int, MX] = field(default_factory=dict)
+    """By body: what unit multipliers add to its p where it enters the joint's elimination."""
+
+
+class Loops:
+    """The loops of ``system`` after its first sweep (``moves``)."""
+
+    def __init__(self, system: System, moves: list[BodyMotion], closings: Sequence[Closing]) -> None:
+        self.system, self.moves, self.closings = system, moves, closings
+        self.paths = [sorted({j for seat in c.seats if seat.body != INERTIAL_SIDE for j in system.tree.path(seat.body)},
+                             key=system.tree.outward.index) for c in closings]  # fmt: skip
+        self.needed = sorted({j for path in self.paths for j in path}, key=system.tree.outward.index)
+        self._place()
+        self.found = [self._constrained(c) for c in closings]
+
+    def close(self, gravity: MX, right: Sequence[MX] | None = None) -> None:
+        """Solves for the forces of the loops and makes the third sweep with them, after the second one.
+
+        ``right`` takes the place of gamma.
+        """
+        changes = self._inward()
+        order_n.swing_out(self.system, self.moves, gravity, self.needed)
+        wanted = right or [motion.gamma for motion in self.found]
+        pairs = list(zip(self.closings, self.found, wanted, strict=True))
+        b = ca.vertcat(*(c.closed * (want - self._along(c, motion, gravity)) for c, motion, want in pairs))
+        closed = ca.vertcat(*(ca.repmat(c.closed, c.kind.size, 1) for c in self.closings))
+        solve = closures.solver(self.A.sparsity().serialize(), b.shape[0])
+        multipliers = solve(self.A, closed, b)
+        at = 0
+        for c, motion in zip(self.closings, self.found, strict=True):
+            motion.multipliers = multipliers[at : at + c.kind.size]
+            at += c.kind.size
+        for j, own in changes.items():
+            m = self.moves[j]
+            for loop, (t, modal) in own.items():
+                motion = self.found[loop]
+                m.t = m.t + t @ motion.multipliers
+                m.closing = m.closing + motion.columns[j] @ motion.multipliers
+                if m.flexing:
+                    m.flexing.t = m.flexing.t + modal @ motion.multipliers
+        order_n.swing_out(self.system, self.moves, gravity, self.system.tree.outward)
+
+    def power(self) -> MX:
+        """Power [W] of the loops' forces on the bodies, each with the velocity that the sweeps see."""
+        still = MX.zeros(6)
+        return reduce(add, (
+            ca.dot(G @ motion.multipliers, self._of(seat, "V", still))
+            for c, motion in zip(self.closings, self.found, strict=True)
+            for seat, G in zip(c.seats, motion.G, strict=True)
+        ))  # fmt: skip
+
+    def forces(self, loop: int) -> tuple[MX, ...]:
+        """Force and torque of a loop on its b, at its place, axes of a's loop frame."""
+        c, motion = self.closings[loop], self.found[loop]
+        (C_a, rho_a), (C_b, rho_b) = motion.poses
+        return self.system.kernels.call(
+            closures.force, (c.kind,), motion.multipliers, motion.G[0], C_a, rho_a, C_b, rho_b
+        )
+
+    def _place(self) -> None:
+        """Orientation and place of the bodies that loops need, from the origin of the first floating root of them."""
+        system, structures = self.system, self.system.structures
+        roots = [j for j in self.needed if system.tree.parent[j] == ROOT]
+        reference = next((j for j in roots if structures[j].floating), None)
+        self.C: dict[int, MX] = {}
+        self.rho: dict[int, MX] = {}
+        self.slip: dict[int, MX] = {}
+        still = MX.zeros(3)
+
+        def state(j: int, speeds: bool) -> MX:
+            own = system.states[j].u if speeds else system.states[j].q
+            return own[:3] if structures[j].floating else still
+
+        self.origin = still if reference is None else state(reference, False)
+        self.drift = still if reference is None else state(reference, True)
+        for j in self.needed:
+            m, parent = self.moves[j], system.tree.parent[j]
+            if parent == ROOT:
+                shift = still if j == reference else state(j, False) - self.origin
+                self.slip[j] = still if j == reference else state(j, True) - self.drift
+                above = (MX(DM.eye(3).full()), shift)
+            else:
+                self.slip[j] = self.slip[parent]
+                above = self._pose(Seat(parent, system.seats[j]))
+            self.C[j], self.rho[j] = system.kernels.call(observe.stand, (structures[j].floating,), m.E, m.r, *above)
+
+    def _pose(self, seat: Seat) -> tuple[MX, MX]:
+        """C (to inertial components) and place of a seat."""
+        if seat.body == INERTIAL_SIDE:
+            return MX(DM.eye(3).full()), -self.origin
+        C, rho = self.C[seat.body], self.rho[seat.body]
+        if seat.node is None:
+            return C, rho
+        node = self.moves[seat.body].nodes[seat.node]
+        return self.system.kernels.call(observe.stand, (False,), node.E, node.r, C, rho)  # type: ignore[return-value]
+
+    def _of(self, seat: Seat, what: str, inertial: MX) -> MX:
+        if seat.body == INERTIAL_SIDE:
+            return inertial
+        m = self.moves[seat.body]
+        return getattr(m if seat.node is None else m.nodes[seat.node], what)
+
+    def _constrained(self, c: Closing) -> LoopMotion:
+        poses = self._pose(c.seats[0]), self._pose(c.seats[1])
+        sides = []
+        for seat, pose in zip(c.seats, poses, strict=True):
+            slip = -self.drift if seat.body == INERTIAL_SIDE else self.slip[seat.body]
+            sides += [*pose, self._of(seat, "V", MX.zeros(6)), slip]
+        phi, rate, G_a, G_b, gamma = self.system.kernels.call(closures.constrain, (c.kind,), c.constants, *sides)
+        return LoopMotion(phi, rate, (G_a, G_b), gamma, poses)
+
+    def _along(self, c: Closing, motion: LoopMotion, gravity: MX) -> MX:
+        """Accelerations along the rows of a loop, from those of the sweeps."""
+        inertial = order_n.inertial_acceleration(gravity)
+        return reduce(add, (G.T @ self._of(seat, "A", inertial) for seat, G in zip(c.seats, motion.G, strict=True)))
+
+    def _inward(self) -> dict[int, dict[int, tuple[MX, MX]]]:
+        """Passes the loops' columns inward, fills in A; what unit multipliers change of t of joints and modes."""
+        system = self.system
+        waiting: dict[tuple[int, int | None], dict[int, MX]] = {}
+        for loop, (c, motion) in enumerate(zip(self.closings, self.found, strict=True)):
+            for seat, G in zip(c.seats, motion.G, strict=True):
+                if seat.body != INERTIAL_SIDE:
+                    _add(waiting.setdefault((seat.body, seat.node), {}), loop, -c.closed * G)
+        blocks: dict[tuple[int, int], MX] = {}
+        changes: dict[int, dict[int, tuple[MX, MX]]] = {}
+        for j in reversed(self.needed):
+            on_body, on_modes = self._on(j, waiting)
+            seat = (system.tree.parent[j], system.seats[j])
+            changes[j] = {}
+            of_modes: dict[int, tuple[MX, MX]] = {}
+            of_joint: dict[int, tuple[MX, MX]] = {}
+            for loop, columns in on_body.items():
+                left, modal = self._past_modes(j, columns, on_modes.get(loop))
+                self.found[loop].columns[j] = left
+                if loop in on_modes:
+                    of_modes[loop] = (on_modes[loop], modal)
+                epsilon, t, above = self._past_joint(j, left)
+                of_joint[loop] = (epsilon, t)
+                changes[j][loop] = (t, modal)
+                if seat[0] != ROOT:
+                    _add(waiting.setdefault(seat, {}), loop, above)
+            _square(blocks, of_modes)
+            _square(blocks, of_joint)
+        self.A = self._assembled(blocks)
+        return changes
+
+    def _on(self, j: int, waiting: dict[tuple[int, int | None], dict[int, MX]]) -> tuple[dict[int, MX], dict[int, MX]]:
+        """What waits at a body and its nodes, by loop: columns on the body and on its modes."""
+        on_body, on_modes = waiting.pop((j, None), {}), {}
+        modes = self.system.structures[j].modes
+        for i, node in self.moves[j].nodes.items():
+            for loop, columns in waiting.pop((j, i), {}).items():
+                body, modal = self.system.kernels.call(
+                    closures.to_body, (modes, columns.shape[1]), node.E, node.r, ca.densify(node.Phi), columns
+                )
+                _add(on_body, loop, body)
+                if modes:
+                    _add(on_modes, loop, modal)
+        return on_body, on_modes
+
+    def _past_modes(self, j: int, columns: MX, on_modes: MX | None) -> tuple[MX, MX]:
+        """Columns on a body with its modes eliminated, and what they change of t of the modes."""
+        flexing, modes, size = self.moves[j].flexing, self.system.structures[j].modes, columns.shape[1]
+        if flexing is None or on_modes is None:
+            return columns, MX.zeros(modes, size)
+        left, modal = self.system.kernels.call(
+            closures.past_modes, (modes, size), flexing.g, flexing.inverse, columns, on_modes
+        )
+        return left, modal
+
+    def _past_joint(self, j: int, columns: MX) -> tuple[MX, ...]:
+        """``S^T N``, what the columns change of t of the joint, and the columns on what the joint sits on."""
+        m, (S, solved) = self.moves[j], self.moves[j].free
+        return self.system.kernels.call(
+            closures.past_joint, (m.g.shape[0], columns.shape[1]), m.E, m.r, m.g, S, solved, columns
+        )
+
+    def _assembled(self, blocks: dict[tuple[int, int], MX]) -> MX:
+        sizes = [c.kind.size for c in self.closings]
+        rows = []
+        for i, height in enumerate(sizes):
+            row = []
+            for k, width in enumerate(sizes):
+                if (i, k) in blocks:
+                    row.append(blocks[i, k])
+                elif (k, i) in blocks:
+                    row.append(blocks[k, i].T)
+                else:
+                    row.append(MX(height, width))
+            rows.append(row)
+        return ca.blockcat(rows)
+
+
+def _add(table: dict[int, MX], key: int, value: MX) -> None:
+    table[key] = table[key] + value if key in table else value
+
+
+def _square(blocks: dict[tuple[int, int], MX], found: dict[int, tuple[MX, MX]]) -> None:
+    """Adds ``-epsilon^T dt`` of one elimination to the blocks of all pairs of loops, the upper triangle of them."""
+    for first, (epsilon, _) in found.items():
+        for second, (_, change) in found.items():
+            if second >= first:
+                term = -(epsilon.T @ change)
+                blocks[first, second] = blocks[first, second] + term if (first, second) in blocks else term

@@ -1,0 +1,215 @@
+"""The kernels of a loop: its constraints, and what they take from the sweeps (equations.md, section 7).
+
+A loop holds the relative motion of two loop frames. Its errors ``phi`` are functions of the place ``d = C_a^T (r_b -
+r_a)`` and turn ``R = C_a^T C_b`` of b against a, with exact derivatives; each has a derivative of one along the motion
+that it holds, where it is zero. Accelerations of the tree with unit forces need no sweep of their own: the columns of
+the loops' forces pass inward once, and ``G M^-1 G^T`` is the sum of their squares over all eliminations
+(G. Rodriguez, A. Jain, K. Kreutz-Delgado, A spatial operator algebra for manipulator modeling and control, 1991).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import casadi as ca
+from casadi import DM, SX
+
+from mbdy.engine.model.system import INERTIAL, Loop, Side
+from mbdy.engine.order_n import spatial
+from mbdy.engine.order_n.constants import LOOP_CONSTANTS
+
+REFINEMENTS = 12
+PROXIMAL = 1e-4
+"""Size of the proximal term against the mean of the diagonal, with which multipliers come to the smallest ones."""
+SCALED_REFINEMENTS = 4
+SCALED_PROXIMAL = 1e-7
+"""The same against the diagonal itself, for rows that move far less or more mass than most."""
+LEAST = 1e-3
+"""Part of the mean of the diagonal that rows are scaled by at least in this."""
+UNMOVED = 1e-15
+"""[1/kg, 1/(kg.m2)] Mobility below which loops hold nothing that could move."""
+SOLVED = 1e-11
+"""Part of the right-hand side that may be left over before it is done."""
+BETTER = 0.1
+"""Part of what is left over that more of it must bring it down to."""
+DRIFT = 1e-6
+"""[m, rad] Errors of closure below this are numerical ones and projected out; others decay with the time constant."""
+CLOSED = 1e-13
+"""[m, rad] Errors of closure that are rounding."""
+SETTLED = 1e-11
+"""[m, rad, and in a second] Errors and rates that are left at the end of a step."""
+NEARLY_CLOSED = 1e-9
+"""[m, rad] Errors that a start may have where Newton's method comes no nearer."""
+TORN_APART = 0.1
+"""[m, rad] Error of closure to which no step brings a closed loop that the integrator follows."""
+SHORTEST = 1e-6
+"""[m] Least distance that a loop can keep: its direction is lost where the places meet."""
+ASSEMBLY_STEPS = 50
+"""Most steps of Newton's method at a start."""
+SETTLING_STEPS = 2
+"""Most of them at the end of a communication step."""
+
+
+@dataclass(frozen=True)
+class Closure:
+    """What is compiled of a loop: two loops of one closure share their kernels."""
+
+    a: Side
+    b: Side
+    rows: tuple[int, ...]
+    rod: bool
+
+    @property
+    def size(self) -> int:
+        return len(self.rows) or 1
+
+    @property
+    def name(self) -> str:
+        """A part of the names of its kernels."""
+        return "".join(map(str, self.rows)) or "rod"
+
+
+def closure(loop: Loop) -> Closure:
+    """The structure of ``loop``."""
+    a, b = (replace(side, body=INERTIAL * (side.body == INERTIAL), node="") for side in (loop.a, loop.b))
+    return Closure(a, b, loop.rows, loop.distance is not None)
+
+
+def errors(kind: Closure, d: SX, R: SX, distance: SX) -> SX:
+    """``phi`` (n) of a place ``d`` (3) and turn ``R`` (3, 3) of b against a, in a's loop frame."""
+    if kind.rod:
+        return (ca.dot(d, d) - distance**2) / (2 * distance)
+    turning = [row - 1 for row in kind.rows if row <= 3]
+    found: dict[int, SX] = {}
+    if len(turning) == 3:
+        found = {0: (R[2, 1] - R[1, 2]) / 2, 1: (R[0, 2] - R[2, 0]) / 2, 2: (R[1, 0] - R[0, 1]) / 2}
+    elif len(turning) == 2:
+        axis = next(k for k in range(3) if k not in turning)
+        i, j = (axis + 1) % 3, (axis + 2) % 3
+        found = {i: -R[j, axis], j: R[i, axis]}
+    elif turning:
+        (i,) = turning
+        found = {i: -R[(i + 1) % 3, (i + 2) % 3]}
+    found |= {3 + k: d[k] for k in range(3)}
+    return ca.vertcat(*(found[row - 1] for row in kind.rows))
+
+
+def constrain(kind: Closure) -> ca.Function:
+    """In: constants; of a and of b: C, rho (node to inertial components, place), V in a frame that moves with a
+    constant velocity (6), that velocity (3, inertial axes).
+
+    Out: phi (n), phi' (n), G_a and G_b (6, n; forces on the nodes for unit multipliers, node axes, about the node), and
+    gamma (n) with ``G_a^T A_a + G_b^T A_b = gamma``, where accelerations are component-wise in the same frames.
+    """
+    constants = SX.sym("k", LOOP_CONSTANTS)
+    share, distance = constants[0], constants[1]
+    sides = [_symbols(name) for name in "ab"]
+    pose, turns, places, speeds = [], [], [], []
+    for side, (C, rho, V, slip) in zip((kind.a, kind.b), sides, strict=True):
+        frame, at = spatial.rotation_matrix(SX(DM(side.frame))), SX(DM(side.at))
+        turns.append(C @ frame)
+        places.append(rho + C @ at)
+        moving = ca.vertcat(V[:3], V[3:] + C.T @ slip)
+        speeds.append(moving)
+        pose.append((C, rho))
+    phi = errors(kind, turns[0].T @ (places[1] - places[0]), turns[0].T @ turns[1], distance)
+    along = [SX.sym(name, 6) for name in ("Wa", "Wb")]
+    states = ca.vertcat(*(ca.vertcat(ca.vec(C), rho) for C, rho in pose))
+    rate_of = ca.vertcat(*(_pose_rate(C, W) for (C, _), W in zip(pose, along, strict=True)))
+    rate = ca.jtimes(phi, states, rate_of)
+    G = [ca.jacobian(rate, W).T for W in along]
+    rate, bias = ca.substitute([rate, ca.jtimes(rate, states, rate_of)], along, speeds)
+    for side, W in zip(range(2), speeds, strict=True):
+        slip = pose[side][0].T @ sides[side][3]
+        bias -= G[side].T @ ca.vertcat(SX(3, 1), ca.cross(W[:3], slip))
+    gamma = -bias - 2 * share * rate - share**2 * phi
+    inputs = [constants, *sides[0], *sides[1]]
+    outputs = [ca.densify(f) for f in (phi, rate, *G, gamma)]
+    return ca.Function(f"constrain_{kind.name}", inputs, outputs)
+
+
+def _symbols(name: str) -> tuple[SX, SX, SX, SX]:
+    return SX.sym(f"C{name}", 3, 3), SX.sym(f"rho{name}", 3), SX.sym(f"V{name}", 6), SX.sym(f"slip{name}", 3)
+
+
+def _pose_rate(C: SX, W: SX) -> SX:
+    """Rates of the entries of C and of the place, from a velocity in node axes."""
+    return ca.vertcat(ca.vec(C @ spatial.skew(W[:3])), C @ W[3:])
+
+
+def force(kind: Closure) -> ca.Function:
+    """In: constants, lambda (n), G_a (6, n), C_a, rho_a, C_b, rho_b. Out: force on b and torque about its place, axes
+    of a's loop frame (3, 3)."""
+    C_a, rho_a, C_b, rho_b = SX.sym("Ca", 3, 3), SX.sym("ra", 3), SX.sym("Cb", 3, 3), SX.sym("rb", 3)
+    G, multipliers = SX.sym("G", 6, kind.size), SX.sym("lambda", kind.size)
+    on_a = G @ multipliers
+    f, n = -C_a @ on_a[3:], -C_a @ on_a[:3]
+    place_b = rho_b + C_b @ SX(DM(kind.b.at))
+    n -= ca.cross(place_b - rho_a, f)
+    frame = (C_a @ spatial.rotation_matrix(SX(DM(kind.a.frame)))).T
+    return ca.Function(f"force_{kind.name}", [multipliers, G, C_a, rho_a, C_b, rho_b], [frame @ f, frame @ n])
+
+
+def to_body(modes: int, size: int) -> ca.Function:
+    """In: E, r, Phi (6, modes) of a node, columns (6, size) on it. Out: columns on the body; and on its modes."""
+    E, r, Phi, N = SX.sym("E", 3, 3), SX.sym("r", 3), SX.sym("Phi", 6, modes), SX.sym("N", 6, size)
+    on_body = ca.horzcat(*(spatial.force_to_parent(E, r, N[:, i]) for i in range(size)))
+    return ca.Function(f"to_body_{modes}_{size}", [E, r, Phi, N], [on_body, Phi.T @ N])
+
+
+def past_modes(modes: int, size: int) -> ca.Function:
+    """In: g, F^-1 of the condensed modes, columns on body and modes. Out: columns on the body alone, change of t."""
+    g, inverse, N, Nf = (SX.sym("g", modes, 6), SX.sym("W", modes, modes), SX.sym("N", 6, size),
+                         SX.sym("Nf", modes, size))  # fmt: skip
+    return ca.Function(f"past_modes_{modes}_{size}", [g, inverse, N, Nf], [N - g.T @ Nf, -inverse @ Nf])
+
+
+def past_joint(active: int, size: int) -> ca.Function:
+    """In: E, r, g (active, 6), S and D^-1 S^T of free speeds, columns (6, size).
+
+    Out: S^T N (active, size), change of t, and the columns on what the joint sits on.
+    """
+    E, r = SX.sym("E", 3, 3), SX.sym("r", 3)
+    g, S, solved, N = SX.sym("g", active, 6), SX.sym("S", 6, active), SX.sym("DS", active, 6), SX.sym("N", 6, size)
+    epsilon = S.T @ N
+    left = N - g.T @ epsilon
+    above = ca.horzcat(*(spatial.force_to_parent(E, r, left[:, i]) for i in range(size)))
+    return ca.Function(f"past_joint_{active}_{size}", [E, r, g, S, solved, N], [epsilon, -solved @ N, above])
+
+
+@cache
+def solver(sparsity: str, size: int) -> ca.Function:
+    """In: ``A = G M^-1 G^T`` with open rows empty, which rows are closed (n), b (n). Out: lambda with ``A lambda = b``.
+
+    Redundant rows leave A singular; refinements with a proximal term approach the multipliers of least norm, metres and
+    radians weighed alike, and make no decision on rank. Where redundant rows contradict each other, by rounding or by
+    different time constants, b loses what no multipliers could make of it.
+    """
+    A = SX.sym("A", ca.Sparsity.deserialize(sparsity))
+    closed, given = SX.sym("closed", size), SX.sym("b", size)
+    diagonal = ca.diag(A)
+    count = ca.fmax(ca.sum1(closed), 1)
+    mean = ca.sum1(diagonal) / count
+    yields = mean > UNMOVED
+    mean, b = ca.if_else(yields, mean, 1), ca.if_else(yields, given, 0)
+    open_rows = (1 - closed) * mean
+    weight = ca.fmax(diagonal, LEAST * mean)
+    scaled = ca.ldl(A + ca.diag(SCALED_PROXIMAL * weight + open_rows))
+    contradiction = b
+    for _ in range(SCALED_REFINEMENTS):
+        contradiction = SCALED_PROXIMAL * weight * ca.ldl_solve(contradiction, *scaled)
+    b = b - contradiction
+    multipliers = _refined(A, b, SX(size, 1), ca.ldl(A + ca.diag(PROXIMAL * mean + open_rows)), REFINEMENTS)
+    better = _refined(A, b, multipliers, scaled, SCALED_REFINEMENTS)
+    left, less = (ca.norm_inf((b - A @ found) / ca.sqrt(weight)) for found in (multipliers, better))
+    solved = ca.logic_or(left <= SOLVED * ca.norm_inf(b / ca.sqrt(weight)), less > BETTER * left)
+    multipliers = ca.if_else(solved, multipliers, better)
+    return ca.Function(f"solve_{size}", [A, closed, given], [multipliers])
+
+
+def _refined(A: SX, b: SX, multipliers: SX, factors: tuple[SX, SX, list[int]], times: int) -> SX:
+    """Multipliers after some proximal steps, each of which solves for what is left with the ``factors``."""
+    for _ in range(times):
+        multipliers = multipliers + ca.ldl_solve(b - A @ multipliers, *factors)
+    return multipliers

@@ -1,0 +1,159 @@
+"""The kernels of a node: where it is, how it moves, and what hangs on it as seen from its body.
+
+On a rigid body a node stays where it is; on a flexible one it is at ``p = at + Phi_t eta + 1/2 eta^T bend eta`` (body
+axes) and turned by ``exp(Phi_r eta)``. Its motion is ``V_n = X V + Phi eta'`` and ``A_n = X A + Phi eta'' + c``, node
+axes, with exact derivatives of the place and turn by eta (equations.md, section 6).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import factorial
+
+import casadi as ca
+import numpy as np
+from casadi import DM, SX
+
+from mbdy.engine.order_n import spatial
+from mbdy.engine.order_n.constants import Structure
+from mbdy.engine.order_n.flexible_body import flex
+from mbdy.engine.order_n.rigid_body import constants, kind_name
+
+TERMS = 9
+"""Terms of the series of rotations: exact to rounding for turns up to 1.5 rad, to 4e-10 for half a revolution."""
+
+
+def _series(square: SX, first: int) -> SX:
+    """``1/first! - square/(first + 2)! + square^2/(first + 4)! - ...``"""
+    found = SX(0)
+    for n in reversed(range(TERMS)):
+        found = found * square + (-1) ** n / factorial(2 * n + first)
+    return found
+
+
+def _series_slope(square: SX, first: int) -> SX:
+    """The derivative of `_series` by ``square``."""
+    found = SX(0)
+    for n in reversed(range(1, TERMS)):
+        found = found * square + (-1) ** n * n / factorial(2 * n + first)
+    return found
+
+
+def turned(kind: Structure, node: int, eta: SX) -> SX:
+    """Quaternion (4) of ``exp(Phi_r eta)``: node to body components.
+
+    Cosine and sine of half the angle are series in its square, so that derivatives exist where it is zero.
+    """
+    half = _shape(kind, node)[:3, :] @ eta / 2
+    square = ca.dot(half, half)
+    return ca.vertcat(_series(square, 0), half * _series(square, 1))
+
+
+def place(kind: Structure, node: int, k: dict[str, SX], eta: SX) -> SX:
+    """Place (3) of a node from the body's origin, body axes."""
+    at = k["nodes"][3 * node : 3 * node + 3]
+    if not kind.flex:
+        return at
+    moved = at + _shape(kind, node)[3:, :] @ eta
+    if bend := flex(kind).nodes[node].bend:
+        moved += ca.vertcat(*(ca.dot(eta, DM(np.array(rows)) @ eta) / 2 for rows in bend))
+    return moved
+
+
+def _shape(kind: Structure, node: int) -> DM:
+    shape = flex(kind).nodes[node].shape
+    return ca.sparsify(DM(np.array(shape))) if shape else DM(6, kind.modes)
+
+
+def _turn(theta: SX) -> tuple[SX, SX]:
+    """``exp(-theta x)`` (body to node components), and the right Jacobian (3, 3) of the rotation vector theta.
+
+    The latter gives the angular velocity in turned axes (F. C. Park, Computing exponentials of rotations, 1994).
+    """
+    square, T = ca.dot(theta, theta), spatial.skew(theta)
+    T2 = T @ T
+    second, third = _series(square, 2), _series(square, 3)
+    return SX.eye(3) - _series(square, 1) * T + second * T2, SX.eye(3) - second * T + third * T2
+
+
+def _stand(kind: Structure, node: int, k: dict[str, SX], eta: SX) -> tuple[SX, SX, SX]:
+    """E (body to node components), r and Phi (6, m) of a node."""
+    r = place(kind, node, k, eta)
+    if not kind.flex:
+        return SX.eye(3), r, SX(6, 0)
+    E, J = _turn(_shape(kind, node)[:3, :] @ eta)
+    Phi = ca.vertcat(J @ _shape(kind, node)[:3, :], E @ ca.jacobian(r, eta))
+    return E, r, ca.sparsify(Phi)
+
+
+def _bias(kind: Structure, node: int, r: SX, E: SX, eta: SX, eta_rate: SX, V: SX, V_n: SX) -> SX:
+    """``c`` (6) of a node of a flexible body."""
+    theta, rate = (_shape(kind, node)[:3, :] @ of for of in (eta, eta_rate))
+    square, cross = ca.dot(theta, theta), ca.cross(theta, rate)
+    third, slope = _series(square, 3), 2 * ca.dot(theta, rate)
+    turning = rate - _series(square, 2) * cross + third * ca.cross(theta, cross)
+    second_rate, third_rate = (slope * _series_slope(square, first) for first in (2, 3))
+    turning_rate = third_rate * ca.cross(theta, cross) - second_rate * cross + third * ca.cross(rate, cross)
+    moving = ca.jtimes(r, eta, eta_rate)
+    moving_rate = ca.jtimes(moving, eta, eta_rate)
+    return ca.vertcat(
+        turning_rate - ca.cross(turning, E @ V[:3]),
+        E @ (moving_rate + ca.cross(V[:3], moving)) - ca.cross(turning, V_n[3:]),
+    )
+
+
+@cache
+def move(kind: Structure, node: int) -> ca.Function:
+    """First sweep. In: k, eta, eta', V of the body. Out: E (body to node components), r, Phi (6, m), V_n, c."""
+    m = kind.modes
+    eta, eta_rate, V = SX.sym("eta", m), SX.sym("eta_rate", m), SX.sym("V", 6)
+    symbol, k = constants(kind)
+    E, r, Phi = _stand(kind, node, k, eta)
+    V_n = spatial.to_child(E, r, V) + Phi @ eta_rate
+    c = ca.densify(_bias(kind, node, r, E, eta, eta_rate, V, V_n)) if kind.flex else SX(6, 1)
+    return ca.Function(f"move_{kind_name(kind, node)}", [symbol, eta, eta_rate, V], [E, r, Phi, V_n, c])
+
+
+def press(kind: Structure, node: int) -> ca.Function:
+    """In: k, eta, a force vector (6) on the node in its axes. Out: the same on body (6) and modes (m)."""
+    eta, F = SX.sym("eta", kind.modes), SX.sym("F", 6)
+    symbol, k = constants(kind)
+    E, r, Phi = _stand(kind, node, k, eta)
+    outputs = [spatial.force_to_parent(E, r, F), ca.densify(Phi.T @ F)]
+    return ca.Function(f"press_{kind_name(kind, node)}", [symbol, eta, F], outputs)
+
+
+def _symbols(kind: Structure, node: int) -> tuple[SX, SX, SX]:
+    """E, r and Phi of a node with their zeros."""
+    found = move(kind, node)
+    E = SX.sym("E", found.sparsity_out(0))
+    return E, SX.sym("r", 3), SX.sym("Phi", found.sparsity_out(2))
+
+
+def carry(kind: Structure, node: int) -> ca.Function:
+    """Second sweep. In: E, r, Phi, c, P (21) and p (6) of what hangs on the node.
+
+    Out: P (21) and p (6) at the body's origin; of a flexible body also coupling (6, m), modal inertia (triangle) and
+    modal force (m).
+    """
+    E, r, Phi = _symbols(kind, node)
+    c, P, p = SX.sym("c", 6), SX.sym("P", 21), SX.sym("p", 6)
+    inertia = spatial.symmetric(P, 6)
+    at_rest = p + inertia @ c if kind.flex else p
+    outputs = [spatial.upper(spatial.inertia_to_parent(E, r, inertia)), spatial.force_to_parent(E, r, at_rest)]
+    if kind.flex:
+        P_Phi = inertia @ Phi
+        columns = [spatial.force_to_parent(E, r, P_Phi[:, i]) for i in range(kind.modes)]
+        modal = Phi.T @ P_Phi
+        outputs += [ca.densify(ca.horzcat(*columns)), ca.densify(spatial.upper(modal)), ca.densify(Phi.T @ at_rest)]
+    return ca.Function(f"carry_{kind_name(kind, node)}", [E, r, Phi, c, P, p], outputs)
+
+
+def accelerate(kind: Structure, node: int) -> ca.Function:
+    """Third sweep. In: E, r, Phi, c, A and eta'' of the body. Out: A of the node."""
+    E, r, Phi = _symbols(kind, node)
+    c, A, modal = SX.sym("c", 6), SX.sym("A", 6), SX.sym("eta2", kind.modes)
+    found = spatial.to_child(E, r, A)
+    if kind.flex:
+        found += Phi @ modal + c
+    return ca.Function(f"seat_{kind_name(kind, node)}", [E, r, Phi, c, A, modal], [ca.densify(found)])

@@ -1,0 +1,199 @@
+"""What is seen of a system: attitudes, positions, loads, and the totals that are checked on every run.
+
+Follows the sweeps of `mbdy.engine.order_n.sweeps` from base to tips. Bodies are placed relative to the origin and the
+velocity of the first floating root, so that momentum keeps its digits far from the inertial origin.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add
+
+import casadi as ca
+from casadi import MX
+
+from mbdy.engine.model.system import Model
+from mbdy.engine.model.topology import ROOT
+from mbdy.engine.model.variables import switched
+from mbdy.engine.order_n import gravity_gradient
+from mbdy.engine.order_n import output_kernels as observe
+from mbdy.engine.order_n.constants import constant_fields
+from mbdy.engine.order_n.loop_forces import Loops
+from mbdy.engine.order_n.sweeps import BodyMotion, System, root_frame_speeds
+
+
+class View:
+    """Positions, velocities and totals of ``system`` after its first sweep (``moves``)."""
+
+    def __init__(self, model: Model, system: System, moves: list[BodyMotion]) -> None:
+        self.model, self.system, self.moves = model, system, moves
+        self.masses = [k[0] for k in system.constants]
+        self.mass = reduce(add, self.masses)
+        roots = [j for j in system.tree.outward if system.tree.parent[j] == ROOT]
+        self.root_of = {j: system.tree.path(j)[-1] for j in system.tree.outward}
+        self.reference = next((j for j in roots if system.structures[j].floating), roots[0])
+        self._shift = {j: self._against_reference(j, slice(0, 3), coordinates=True) for j in roots}
+        self._slip = {j: self._against_reference(j, slice(0, 3), coordinates=False) for j in roots}
+        self._place()
+        share = 1 / ca.if_else(self.mass > 0, self.mass, 1)  # a system without mass has its centre at the reference
+        self.centre = reduce(add, self.first_moments) * share
+        slips = (self.masses[j] * self._slip[self.root_of[j]] for j in system.tree.outward)
+        self.drift = (reduce(add, self.momenta) + reduce(add, slips)) * share
+
+    def _own(self, root: int, part: slice, *, coordinates: bool) -> MX:
+        """Position or velocity of a floating root; zero for others, whose frame is inertial."""
+        state = self.system.states[root]
+        return (state.q if coordinates else state.u)[part] if self.system.structures[root].floating else MX.zeros(3)
+
+    def _against_reference(self, root: int, part: slice, *, coordinates: bool) -> MX:
+        if root == self.reference:
+            return MX.zeros(3)
+        own = self._own(root, part, coordinates=coordinates)
+        return own - self._own(self.reference, part, coordinates=coordinates)
+
+    def _place(self) -> None:
+        n = len(self.moves)
+        self.quaternions, self.C, self.rho = [MX()] * n, [MX()] * n, [MX()] * n
+        self.first_moments, self.momenta = [MX()] * n, [MX()] * n
+        for j in self.system.tree.outward:
+            parent, m, state = self.system.tree.parent[j], self.moves[j], self.system.states[j]
+            if parent == ROOT:
+                above = (MX([1, 0, 0, 0]), MX(ca.DM.eye(3).full()), self._shift[j])
+            else:
+                above = self._seat(parent, self.system.seats[j])
+            (self.quaternions[j], self.C[j], self.rho[j], self.first_moments[j], self.momenta[j]) = self._call(
+                observe.place, j, (),
+                state.q, self.system.constants[j], m.E, m.r, m.V, state.eta, state.eta_rate, *above,
+            )  # fmt: skip
+
+    def _seat(self, j: int, node: int | None) -> tuple[MX, ...]:
+        """Quaternion, C and rho of a body or one of its nodes."""
+        own = (self.quaternions[j], self.C[j], self.rho[j])
+        if node is None:
+            return own
+        return self._call(observe.seat, j, (node,), self.system.constants[j], self.system.states[j].eta, *own)
+
+    def _call(self, make, body: int, flags: tuple, *args: MX) -> tuple[MX, ...]:
+        return self.system.kernels.call(make, (self.system.structures[body], *flags), *args)
+
+    def outputs(self, gravity: MX, swept_gravity: MX) -> dict[str, MX]:
+        """Every output by name, after all three sweeps.
+
+        ``gravity`` (3) as it is, ``swept_gravity`` (3) as the sweeps had it.
+        """
+        origin = self._own(self.reference, slice(0, 3), coordinates=True)
+        drift = self._own(self.reference, slice(0, 3), coordinates=False)
+        if self.system.structures[self.reference].attitude:
+            origin, drift = origin - self.centre, drift - self.drift
+        seen: dict[str, MX] = {}
+        for j in range(len(self.moves)):
+            self._see_states(j, seen)
+            self._see_points(j, origin, drift, gravity, seen)
+        self._see_totals(origin, drift, gravity, swept_gravity, seen)
+        return seen
+
+    def _see_states(self, j: int, seen: dict[str, MX]) -> None:
+        body, state, kind = self.model.bodies[j], self.system.states[j], self.system.structures[j]
+        seen[f"{body.name}.omega"] = self.moves[j].V[:3]
+        seen[f"{body.name}.attitude"] = self.quaternions[j]
+        seen[f"{body.name}.flex.displacement"], seen[f"{body.name}.flex.rate"] = state.eta, state.eta_rate
+        if kind.floating:
+            return
+        stem, slides = f"{body.name}.joint", kind.form.translations
+        seen[f"{stem}.displacement"], seen[f"{stem}.velocity"] = state.q[:slides, 0], state.u[:slides, 0]
+        turned, turning = ("attitude", "omega") if kind.form.spherical else ("angle", "rate")
+        seen[f"{stem}.{turned}"], seen[f"{stem}.{turning}"] = state.q[slides:, 0], state.u[slides:, 0]
+
+    def _see_points(self, j: int, origin: MX, drift: MX, gravity: MX, seen: dict[str, MX]) -> None:
+        body, m = self.model.bodies[j], self.moves[j]
+        slip = self._slip[self.root_of[j]]
+        (stacked,) = self._call(
+            observe.points, j, (), self.system.constants[j], m.V, m.A, self.C[j], self.rho[j], origin, drift + slip,
+            gravity,
+        )  # fmt: skip
+        if body.flex:
+            pieces = [stacked]
+            for i, node in enumerate(body.nodes):
+                moved, (turned, C, rho) = m.nodes[i], self._seat(j, i)
+                pieces += self.system.kernels.call(
+                    observe.point, (), moved.V, moved.A, C, rho, origin, drift + slip, gravity
+                )
+                seen[f"{body.name}.{node}.omega"], seen[f"{body.name}.{node}.attitude"] = moved.V[:3], turned
+            stacked = ca.vertcat(*pieces)
+        for i, point in enumerate([body.name, *(f"{body.name}.{node}" for node in body.nodes)]):
+            for place, what in enumerate(("position", "velocity", "acceleration", "specific_force")):
+                at = 12 * i + 3 * place
+                seen[f"{point}.{what}"] = stacked[at : at + 3]
+        if self.system.field:
+            (pulls,) = self._call(
+                gravity_gradient.differential, j, (), self.system.constants[j], self.C[j], self.rho[j], self.centre,
+                *self.system.field,
+            )  # fmt: skip
+            for i, node in enumerate(body.nodes, start=1):
+                seen[f"{body.name}.{node}.specific_force"] -= pulls[3 * i : 3 * i + 3]
+
+    def _see_totals(self, origin: MX, drift: MX, gravity: MX, swept: MX, seen: dict[str, MX]) -> None:
+        system = self.system
+        angular, energy, residual = [], [], []
+        for j, body in enumerate(self.model.bodies):
+            m, state, given, k = self.moves[j], system.states[j], system.inputs[j], system.constants[j]
+            slip = self._slip[self.root_of[j]]
+            H, speeds = self._call(
+                observe.spin, j, (),
+                k, m.V, state.eta, state.eta_rate, state.h, self.C[j], self.rho[j], self.centre, self.drift - slip,
+            )  # fmt: skip
+            f, reaction = reactions(system, self.moves, j)
+            flexing = m.flexing
+            acting = (flexing.push, flexing.modal_push) if flexing else (MX.zeros(0), MX.zeros(0))
+            own_energy, own_residual, seen[f"{body.name}.flex.strain_energy"] = self._call(
+                observe.energy, j, (), state.q, root_frame_speeds(system.structures[j], state.u), k, m.V, m.A,
+                state.eta, state.eta_rate, m.modal_rate, *acting, state.h, self.C[j], speeds, given.forces, m.tau,
+                reaction, m.wheel_torques, given.rest, drift + slip, origin + self.rho[j], gravity, swept,
+            )  # fmt: skip
+            seen[f"{body.name}.joint.load"], seen[f"{body.name}.joint.reaction"] = f, reaction
+            seen[f"{body.name}.joint.impulse"] = MX.zeros(len(switched(body.joint.motion)))  # the stepper's own
+            for i, wheel in enumerate(body.wheels):
+                seen[f"{body.name}.{wheel}.speed"], seen[f"{body.name}.{wheel}.momentum"] = speeds[i], state.h[i]
+            if m.gradient is not None:
+                own_residual -= ca.dot(m.gradient, m.V)
+            angular.append(H)
+            energy.append(own_energy)
+            residual.append(own_residual)
+        root = system.states[self.reference]
+        cm_is_state = system.structures[self.reference].attitude
+        velocity = root.u[:3] if cm_is_state else drift + self.drift
+        seen["system.mass"] = self.mass
+        seen["system.centre_of_mass"] = root.q[:3] if cm_is_state else origin + self.centre
+        seen["system.centre_of_mass_velocity"] = velocity
+        seen["system.momentum"] = self.mass * velocity
+        seen["system.angular_momentum"] = reduce(add, angular)
+        seen["system.energy"] = reduce(add, energy)
+        seen["system.work_residual"] = reduce(add, residual)
+
+
+def see_loops(model: Model, loops: Loops, seen: dict[str, MX]) -> None:
+    """Adds what is seen of loops to the outputs by name, after all sweeps."""
+    for i, (loop, motion) in enumerate(zip(model.loops, loops.found, strict=True)):
+        stem = f"loop.{loop.name}"
+        seen[f"{stem}.force"], seen[f"{stem}.torque"] = loops.forces(i)
+        seen[f"{stem}.residual"], seen[f"{stem}.residual_rate"] = motion.phi, motion.rate
+        seen[f"{stem}.impulse"] = MX.zeros(loop.size)  # the stepper's own
+    seen["system.work_residual"] -= loops.power()
+
+
+def reactions(system: System, moves: list[BodyMotion], body: int) -> tuple[MX, MX]:
+    """Load (6) through a body's joint and the efforts (n_u) of its constraint, after all three sweeps."""
+    m, given = moves[body], system.inputs[body]
+    load, reaction = system.kernels.call(
+        observe.loads, (system.structures[body], not m.below),
+        m.S, system.constants[body], m.p, m.tau, m.A, m.closing, given.acceleration, given.switches, *m.below,
+    )  # fmt: skip
+    return load, reaction
+
+
+def wheel_momenta(view: View, body: int, speeds: MX) -> MX:
+    """Absolute spin momenta ``h = J (Omega + a . omega)`` of a body's wheels from their relative speeds."""
+    kind, k = view.system.structures[body], view.system.constants[body]
+    fields = constant_fields(kind)
+    axes = ca.reshape(k[fields.places("spin_axes")], 3, kind.wheels)
+    return k[fields.places("spin")] * (speeds + axes.T @ view.moves[body].V[:3])

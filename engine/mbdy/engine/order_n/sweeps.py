@@ -1,0 +1,296 @@
+"""The Order-N equations of motion: three sweeps along the tree (Stoneking, Order-N memo; equations.md, section 3).
+
+The graph calls one kernel a body and sweep; C code, derivatives and linear models all follow from it. A flexible body
+has its modes eliminated before its joint (T. K. Ghosh and L. J. Quiocho, Development and evaluation of an Order-N
+formulation for multi-flexible body space systems); loops come after the sweeps (`mbdy.engine.order_n.loop_forces`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from operator import add
+
+import casadi as ca
+from casadi import MX
+
+from mbdy.engine.model.topology import ROOT, Tree
+from mbdy.engine.order_n import flexible_body as deformation
+from mbdy.engine.order_n import nodes as seats
+from mbdy.engine.order_n import rigid_body as kernels
+from mbdy.engine.order_n.constants import Structure
+from mbdy.engine.order_n.rigid_body import Kernels
+
+
+@dataclass(frozen=True)
+class BodyInputs:
+    """One body's inputs: external ``forces``, ``modal`` ones, joint ``effort``, spring ``rest``, prescribed
+    ``acceleration``, ``switches`` (prescribed, then locked) and wheel ``torques``; empty where the body has none."""
+
+    forces: MX
+    modal: MX
+    effort: MX
+    rest: MX
+    acceleration: MX
+    switches: MX
+    torques: MX
+
+
+@dataclass(frozen=True)
+class BodyState:
+    """One body's states: joint coordinates ``q``, speeds ``u``, modal displacements ``eta`` and rates ``eta_rate``,
+    wheel momenta ``h``."""
+
+    q: MX
+    u: MX
+    eta: MX
+    eta_rate: MX
+    h: MX
+
+
+@dataclass
+class NodeMotion:
+    """What the sweeps leave behind for one node: body to node components ``E``, place ``r`` (body axes), shape ``Phi``
+    (node axes), velocity ``V``, bias ``c``, and in the end acceleration ``A`` (node axes)."""
+
+    E: MX
+    r: MX
+    Phi: MX
+    V: MX
+    c: MX
+    _: KW_ONLY
+    below: tuple[MX, ...] = ()
+    """Articulated inertia and bias force of the joints that sit there, together; nothing where none does."""
+    A: MX = field(default_factory=MX)
+
+
+@dataclass
+class Flexing:
+    """What the sweeps leave behind for one flexible body: the symbols of `mbdy.engine.order_n.flexible_body`.
+
+    ``push`` and ``modal_push`` are what external forces make of body and modes.
+    """
+
+    M: MX
+    B: MX
+    p: MX
+    p_f: MX
+    push: MX
+    modal_push: MX
+    _: KW_ONLY
+    below: tuple[MX, ...] = ()
+    """Inertia, coupling and modal inertia of what hangs on its nodes; nothing at a tip."""
+    g: MX = field(default_factory=MX)
+    t: MX = field(default_factory=MX)
+    inverse: MX = field(default_factory=MX)
+    rate: MX = field(default_factory=MX)
+    """Second derivative of the modal displacements."""
+
+
+@dataclass
+class BodyMotion:
+    """What the sweeps leave behind for one body (symbols of equations.md)."""
+
+    E: MX
+    r: MX
+    S: MX
+    c: MX
+    V: MX
+    p: MX
+    tau: MX
+    q_rate: MX
+    wheel_torques: MX
+    _: KW_ONLY
+    below: tuple[MX, ...] = ()
+    """Articulated inertia and bias force of the children together, of a flexible body with its own; else nothing."""
+    g: MX = field(default_factory=MX)
+    t: MX = field(default_factory=MX)
+    a_c: MX = field(default_factory=MX)
+    forced: MX = field(default_factory=MX)
+    A: MX = field(default_factory=MX)
+    u_rate: MX = field(default_factory=MX)
+    free: tuple[MX, ...] = ()
+    """S and D^-1 S^T of free speeds, in models with loops."""
+    closing: MX = field(default_factory=lambda: MX.zeros(6))
+    """What the loops' forces add to p where it enters the joint's elimination."""
+    gradient: MX | None = None
+    """Force vector of the gravity gradient, which is in p then; None where the model has none."""
+    nodes: dict[int, NodeMotion] = field(default_factory=dict)
+    flexing: Flexing | None = None
+
+    @property
+    def modal_rate(self) -> MX:
+        """Second derivative of the modal displacements (m)."""
+        return self.flexing.rate if self.flexing else MX.zeros(0)
+
+
+@dataclass(frozen=True)
+class System:
+    """What the sweeps run over: the tree, and for each body in the order of the file its structure, states,
+    constants and inputs; the kernels made so far.
+
+    ``seats`` has the node of the parent that each body's joint sits on (None: its origin), ``used`` the nodes of each
+    body whose motion is needed. ``loops`` says whether there are any.
+    """
+
+    tree: Tree
+    structures: Sequence[Structure]
+    states: Sequence[BodyState]
+    constants: Sequence[MX]
+    inputs: Sequence[BodyInputs]
+    kernels: Kernels
+    seats: Sequence[int | None]
+    used: Sequence[Sequence[int]]
+    loops: bool = False
+    field: tuple[MX, MX] | None = None
+    """Direction (3) and strength [1/s2] of the gravity gradient (`gravity_gradient.py`), in models with it."""
+
+
+def velocities(system: System) -> list[BodyMotion]:
+    """First sweep: frames, velocities and bias forces of all bodies.
+
+    A floating root is taken with its origin at rest: the equations do not change with a constant velocity
+    (equations.md, section 4), and rounding does not grow with the speed of an orbit.
+    """
+    moves: list[BodyMotion] = [None] * len(system.states)  # type: ignore[list-item]
+    for j in system.tree.outward:
+        moves[j] = _outward(j, system, moves)
+    return moves
+
+
+def accelerations(system: System, moves: list[BodyMotion], gravity: MX) -> None:
+    """Second and third sweep: fills in the accelerations of all bodies.
+
+    ``gravity`` (3, inertial axes): the inertial frame is taken to accelerate with its negative.
+    """
+    eliminate(system, moves)
+    swing_out(system, moves, gravity, system.tree.outward)
+
+
+def eliminate(system: System, moves: list[BodyMotion]) -> None:
+    """Second sweep: eliminates modes and joints from tips to base."""
+    for j in system.tree.inward:
+        _inward(j, system, moves)
+
+
+def swing_out(system: System, moves: list[BodyMotion], gravity: MX, bodies: Sequence[int]) -> None:
+    """Third sweep over ``bodies``, each after its parent: accelerations of bodies, modes, nodes and speeds."""
+    for j in bodies:
+        m, kind = moves[j], system.structures[j]
+        m.A, m.u_rate = system.kernels.call(
+            kernels.accelerate, (kind,),
+            m.E, m.r, m.S, m.a_c, m.g, m.t, m.forced, _of_seat(j, system, moves, "A", inertial_acceleration(gravity)),
+        )  # fmt: skip
+        if m.flexing:
+            (m.flexing.rate,) = system.kernels.call(deformation.swing, (kind.modes,), m.flexing.g, m.flexing.t, m.A)
+        for i, node in m.nodes.items():
+            (node.A,) = system.kernels.call(
+                seats.accelerate, (kind, i), node.E, node.r, node.Phi, node.c, m.A, m.modal_rate
+            )
+
+
+def inertial_acceleration(gravity: MX) -> MX:
+    """Acceleration (6) of the inertial frame, its axes."""
+    return ca.densify(ca.vertcat(MX(3, 1), -gravity))
+
+
+def root_frame_speeds(kind: Structure, u: MX) -> MX:
+    """A body's speeds as the sweeps see them: those of a floating root without its linear velocity."""
+    return ca.densify(ca.vertcat(MX(3, 1), u[3:])) if kind.floating else u
+
+
+def _of_seat(j: int, system: System, moves: list[BodyMotion], what: str, inertial: MX) -> MX:
+    """``V`` or ``A`` of what a body's joint sits on."""
+    parent, seat = system.tree.parent[j], system.seats[j]
+    if parent == ROOT:
+        return inertial
+    return getattr(moves[parent] if seat is None else moves[parent].nodes[seat], what)
+
+
+def _outward(j: int, system: System, moves: list[BodyMotion]) -> BodyMotion:
+    kind, state, given = system.structures[j], system.states[j], system.inputs[j]
+    parent = system.tree.parent[j]
+    carried = () if parent == ROOT else (_of_seat(j, system, moves, "V", MX()),)
+    k = system.constants[j]
+    m = BodyMotion(*system.kernels.call(
+        kernels.outward, (kind, parent == ROOT),
+        state.q, root_frame_speeds(kind, state.u), k, *carried,
+        given.forces, given.effort, given.rest, state.h, given.torques,
+    ))  # fmt: skip
+    for i in system.used[j]:
+        m.nodes[i] = NodeMotion(*system.kernels.call(seats.move, (kind, i), k, state.eta, state.eta_rate, m.V))
+    if kind.flex:
+        _deform(j, system, m)
+    return m
+
+
+def _deform(j: int, system: System, m: BodyMotion) -> None:
+    """Bias forces of a flexible body, with what acts on it."""
+    kind, state, forces = system.structures[j], system.states[j], system.inputs[j].forces
+    flexing = Flexing(*system.kernels.call(
+        deformation.deform, (kind,), system.constants[j], state.eta, state.eta_rate, m.V, forces,
+    ))  # fmt: skip
+    for i in range(kind.nodes):
+        f, n = forces[6 * i + 6 : 6 * i + 9], forces[6 * i + 9 : 6 * i + 12]
+        pushed, modal = system.kernels.call(seats.press, (kind, i), system.constants[j], state.eta, ca.vertcat(n, f))
+        flexing.push += pushed
+        flexing.modal_push += modal
+    flexing.modal_push += system.inputs[j].modal
+    m.p = m.p + flexing.p - flexing.push
+    flexing.p_f = flexing.p_f - flexing.modal_push
+    m.flexing = flexing
+
+
+def _inward(j: int, system: System, moves: list[BodyMotion]) -> None:
+    m, kind, parent = moves[j], system.structures[j], system.tree.parent[j]
+    given = system.inputs[j]
+    for i, node in m.nodes.items():
+        if node.below:
+            _gather(m, system.kernels.call(
+                seats.carry, (kind, i), node.E, node.r, node.Phi, node.c, *node.below
+            ))  # fmt: skip
+    if m.flexing:
+        _condense(j, system, m)
+    found = list(system.kernels.call(
+        kernels.inward, (kind, parent == ROOT, not m.below, system.loops),
+        m.E, m.r, m.S, m.c, system.constants[j], m.p, m.tau, given.acceleration, given.switches, *m.below,
+    ))  # fmt: skip
+    m.g, m.t, m.a_c, m.forced = found[:4]
+    if system.loops:
+        m.free = tuple(found[4:6])
+    if parent != ROOT:
+        carried, seat = tuple(found[-2:]), system.seats[j]
+        if seat is None:
+            _gather(moves[parent], carried)
+        else:
+            node = moves[parent].nodes[seat]
+            node.below = tuple(map(add, node.below, carried)) if node.below else carried
+
+
+def _gather(m: BodyMotion, carried: tuple[MX, ...]) -> None:
+    """Adds what hangs on a body to what it has below it: P and p at its origin, then what acts on its modes."""
+    if not m.flexing:
+        m.below = tuple(map(add, m.below, carried)) if m.below else carried
+        return
+    flexing, (P, p) = m.flexing, carried[:2]
+    m.p = m.p + p
+    if len(carried) > 2:
+        flexing.p_f = flexing.p_f + carried[4]
+        coupling, modes = carried[2], carried[3]
+    else:
+        count = flexing.p_f.shape[0]
+        coupling, modes = MX.zeros(6, count), MX.zeros(count * (count + 1) // 2)
+    added = (P, coupling, modes)
+    flexing.below = tuple(map(add, flexing.below, added)) if flexing.below else added
+
+
+def _condense(j: int, system: System, m: BodyMotion) -> None:
+    flexing = m.flexing
+    assert flexing
+    found = system.kernels.call(
+        deformation.condense, (system.structures[j], not flexing.below, system.loops),
+        flexing.M, flexing.B, m.p, flexing.p_f, *flexing.below,
+    )  # fmt: skip
+    m.below, flexing.g, flexing.t = found[:2], found[2], found[3]
+    if system.loops:
+        flexing.inverse = found[4]

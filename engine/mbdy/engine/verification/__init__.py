@@ -1,0 +1,1 @@
+"""Second opinions and laws of mechanics."""

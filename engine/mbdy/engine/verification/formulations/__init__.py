@@ -1,0 +1,98 @@
+"""Independent second opinions on the equations of motion, each written from its own paper.
+
+They share a model, its tree and `values` (which body's numbers lie where), and nothing with the Order-N equations that
+mbdy runs: other unknowns, other eliminations, dense matrices in NumPy. `mbdy.engine.verify` compares them all.
+
+Three are for trees of rigid bodies. Three more, of one family, cover flexible bodies and closed loops: they have their
+matrices in common and differ in how they deal with constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from mbdy.engine.model.system import Model
+from mbdy.engine.verification.formulations import barycentric, complement, constrained, kane, solutions
+from mbdy.engine.verification.formulations.constrained import Multipliers, derivatives_by, multipliers_by
+from mbdy.engine.verification.formulations.values import Derivatives, UncoveredError
+
+__all__ = ["FORMULATIONS", "ORDER_N", "Derivatives", "Formulation", "Multipliers", "UncoveredError", "formulation"]
+
+ORDER_N = "order-n"
+"""Name of the equations that mbdy runs, where one of several formulations is chosen by name."""
+
+
+@dataclass(frozen=True)
+class Formulation:
+    """One way to the equations of motion.
+
+    ``name`` is how it is asked for; ``title`` says what it is, ``source`` where it comes from (author, year,
+    equations). Those of one ``family`` (if any) solve the same equations, each in its own way.
+    """
+
+    name: str
+    title: str
+    source: str
+    _uncovered: Callable[[Model], tuple[str, ...]]
+    _derivatives: Callable[[Model], Derivatives]
+    _multipliers: Callable[[Model], Multipliers] | None = None
+    family: str = ""
+
+    def uncovered(self, model: Model) -> tuple[str, ...]:
+        """What of ``model`` lies outside its domain, a sentence each; empty where all is covered."""
+        return self._uncovered(model)
+
+    def derivatives(self, model: Model) -> Derivatives:
+        """``f(x, u, p)``, the states' derivatives: vectors in the layouts of `mbdy.engine.model.ports`.
+
+        Raises `UncoveredError` for a model outside its domain.
+        """
+        self._cover(model)
+        return self._derivatives(model)
+
+    def multipliers(self, model: Model) -> Multipliers:
+        """``f(x, u, p)``, the forces, multipliers and errors of every loop by name.
+
+        Raises `UncoveredError` for a model outside its domain, and where it knows no loops.
+        """
+        self._cover(model)
+        if self._multipliers is None:
+            raise UncoveredError(f"formulation {self.name!r} is for trees and has no forces of loops")
+        return self._multipliers(model)
+
+    def _cover(self, model: Model) -> None:
+        if outside := self.uncovered(model):
+            raise UncoveredError(f"formulation {self.name!r} does not cover {model.name!r}: {'; '.join(outside)}")
+
+
+def _constrained(name: str, title: str, source: str, solve: constrained.Solve) -> Formulation:
+    first = solve is solutions.lagrange
+    outside = constrained.uncovered if first else constrained.uncovered_by_elimination
+    return Formulation(name, title, source, outside, derivatives_by(solve), multipliers_by(solve), "lagrange")
+
+
+FORMULATIONS: Mapping[str, Formulation] = MappingProxyType(
+    {
+        made.name: made
+        for made in (
+            Formulation("kane", "Kane's matrix form", kane.SOURCE, kane.uncovered, kane.derivatives),
+            Formulation("jpl", "augmented bodies", barycentric.SOURCE, barycentric.uncovered, barycentric.derivatives),
+            Formulation(
+                "huston", "partial velocity arrays", complement.SOURCE, complement.uncovered, complement.derivatives
+            ),
+            _constrained("lagrange", "Lagrange multipliers", solutions.LAGRANGE, solutions.lagrange),
+            _constrained("kamman", "complement by zero eigenvalues", solutions.KAMMAN, solutions.kamman),
+            _constrained("penrose", "pseudo-inverse of constraints", solutions.PENROSE, solutions.penrose),
+        )
+    }
+)
+"""The second opinions by name."""
+
+
+def formulation(name: str) -> Formulation:
+    """The second opinion called ``name``; ValueError names those that exist."""
+    if name not in FORMULATIONS:
+        raise ValueError(f"formulation: {name!r} is unknown; choose one of {', '.join((ORDER_N, *FORMULATIONS))}")
+    return FORMULATIONS[name]

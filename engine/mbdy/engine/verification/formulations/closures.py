@@ -1,0 +1,135 @@
+"""Closed loops as constraints: their errors ``phi``, the Jacobian ``G`` of these and what the constraints ask of it.
+
+Two loop frames a and b of a loop have the displacement ``d = Ca^T (rb - ra)`` and the rotation ``R = Ca^T Cb``, whose
+rates are ``d' = Ca^T (vb - va) - wa x d`` and ``R' = W~ R`` with ``W = Ca^T (Omega_b - Omega_a)``. Every row of phi is
+a function of d and R; with ``phi' = G w`` the constraint is ``G w' + G' w + 2/T phi' + phi/T^2 = 0``
+(J. Baumgarte, Computer Methods in Applied Mechanics and Engineering 1 (1972), with both his gains from one time T).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.engine.model.system import INERTIAL, Loop, Side
+from mbdy.engine.model.topology import ROOT
+from mbdy.engine.verification.formulations.flexible import Numbers
+from mbdy.engine.verification.formulations.kinematics import Frame, Kinematics
+from mbdy.engine.verification.formulations.values import Reader, cross_matrix, rotation
+
+Rows = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Closure:
+    """One loop at an instant: rows of ``phi`` (m), ``G`` (m, n), its current ``time_constant``, whether it is closed.
+
+    ``pushing`` (3, m) and ``twisting`` (3, m) make a force at b's place and a torque about it, both on b in the axes of
+    a's loop frame, of the rows' multipliers.
+    """
+
+    loop: Loop
+    phi: Numbers
+    G: Numbers
+    pushing: Numbers
+    twisting: Numbers
+    time_constant: float
+    closed: bool
+
+    def decay(self, rate: Numbers) -> Numbers:
+        """What Baumgarte's terms add to ``phi''`` (m): ``-2/T phi' - phi/T^2``; nothing without a time constant."""
+        T = self.time_constant
+        return np.zeros(len(self.phi)) if T == 0.0 else -2.0 / T * rate - self.phi / T**2
+
+
+def closures(reader: Reader, at: Kinematics, u: Numbers, p: Numbers) -> list[Closure]:
+    """All loops of a model, open ones too, with its bodies ``at`` their places."""
+    table, made = reader.ports, []
+    for loop in reader.model.loops:
+        stem = f"loop.{loop.name}"
+        closed = bool(u[table.by_name[f"{stem}.closed"].offset] > 0.0) if loop.switchable else loop.closed
+        length = None if loop.distance is None else float(p[table.by_name[f"{stem}.distance"].offset])
+        phi, G, pushing, twisting = errors(loop.rows, length, *sides(reader, at, loop))
+        time_constant = float(p[table.by_name[f"{stem}.time_constant"].offset])
+        made.append(Closure(loop, phi, G, pushing, twisting, time_constant, closed))
+    return made
+
+
+def sides(reader: Reader, at: Kinematics, loop: Loop) -> tuple[Frame, Frame]:
+    """The loop frames of a and b."""
+    return _frame(reader, at, loop.a), _frame(reader, at, loop.b)
+
+
+def _frame(reader: Reader, at: Kinematics, side: Side) -> Frame:
+    body = ROOT if side.body == INERTIAL else reader.model.index[side.body]
+    return at.site(body, side.node).placed(np.array(side.at), rotation(np.array(side.frame)))
+
+
+def errors(rows: Rows, length: float | None, a: Frame, b: Frame) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """``phi`` (m), ``G`` (m, n), and matrices (3, m) of force and torque of `Closure`, for ``rows`` or a distance."""
+    d, R = a.C.T @ (b.r - a.r), a.C.T @ b.C
+    d_rate = R @ b.J[3:] - a.J[3:] + cross_matrix(d) @ a.J[:3]
+    W = R @ b.J[:3] - a.J[:3]
+    if length is not None:
+        along = d / length
+        return (
+            np.array([(d @ d - length**2) / (2.0 * length)]),
+            (along @ d_rate)[None],
+            along[:, None],
+            np.zeros((3, 1)),
+        )
+    turning, moving = [row - 1 for row in rows if row <= 3], [row - 4 for row in rows if row > 3]
+    found = [_turned(R, turning)] if turning else []
+    phi = np.concatenate([*(f[0] for f in found), d[moving]])
+    twist = found[0][1] if found else np.zeros((0, 3))
+    G = np.concatenate([twist @ W, d_rate[moving]])
+    pushing, twisting = np.zeros((3, len(rows)), dtype=R.dtype), np.zeros((3, len(rows)), dtype=R.dtype)
+    twisting[:, : len(turning)] = twist.T
+    pushing[moving, np.arange(len(turning), len(rows))] = 1.0
+    return phi, G, pushing, twisting
+
+
+def _turned(R: Numbers, rows: list[int]) -> tuple[Numbers, Numbers]:
+    """Errors of turning rows, and the matrix (m, 3) that makes their rates of the relative angular velocity W.
+
+    An entry ``R[j, k]`` has the rate ``e_j . (W x R e_k) = (R e_k x e_j) . W``.
+    """
+    unit = np.eye(3)
+
+    def rate(j: int, k: int) -> Numbers:
+        return np.cross(R[:, k], unit[j])
+
+    if len(rows) == 3:
+        pairs = [(2, 1), (0, 2), (1, 0)]
+        phi = np.array([0.5 * (R[j, k] - R[k, j]) for j, k in pairs])
+        return phi, np.array([0.5 * (rate(j, k) - rate(k, j)) for j, k in pairs])
+    if len(rows) == 2:
+        (third,) = {0, 1, 2} - set(rows)
+        entries = [
+            (-1.0, (row + 1) % 3, third) if (row + 1) % 3 != third else (1.0, (row + 2) % 3, third) for row in rows
+        ]
+    else:
+        entries = [(-1.0, (rows[0] + 1) % 3, (rows[0] + 2) % 3)]
+    phi = np.array([sign * R[j, k] for sign, j, k in entries])
+    return phi, np.array([sign * rate(j, k) for sign, j, k in entries])
+
+
+def mirrored(rows: Rows, a: Frame, b: Frame) -> bool:
+    """Whether the errors of two or three turning rows could vanish at a wrong attitude, half a turn off, from here."""
+    R = a.C.T @ b.C
+    turning = [row - 1 for row in rows if row <= 3]
+    if len(turning) == 3:
+        return bool(np.trace(R) <= 1.0)
+    if len(turning) == 2:
+        (third,) = {0, 1, 2} - set(turning)
+        return bool(R[third, third] <= 0.0)
+    return False
+
+
+def closed_rows(found: list[Closure]) -> NDArray[np.bool_]:
+    """Which of all loops' rows belong to closed ones."""
+    return np.concatenate([*(np.full(len(c.phi), c.closed) for c in found), np.zeros(0, dtype=np.bool_)]).astype(
+        np.bool_
+    )

@@ -1,0 +1,160 @@
+"""Frames of a tree of rigid and flexible bodies with their Jacobians, from the joints' and modes' own motions.
+
+A frame's velocity ``[omega; v]`` in its own axes is ``J w``; ``w`` are the speeds of all joints and the modal rates of
+all bodies. Placing one frame in another adds a relative motion and changes axes, and nothing else is needed to get from
+the inertial frame through joints, modes and nodes to every body and loop (A. A. Shabana, Dynamics of Multibody Systems,
+chapters on kinematics; no recursion over forces is in it). Coordinates may be complex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.engine.model.system import INERTIAL
+from mbdy.engine.model.topology import ROOT
+from mbdy.engine.verification.formulations.flexible import Numbers, node_motion
+from mbdy.engine.verification.formulations.values import Part, Reader, axis_rotation, cross_matrix, rotation
+
+
+@dataclass(frozen=True)
+class Frame:
+    """``C`` (3, 3) its components to inertial ones; ``r`` (3) its origin, inertial axes; ``J`` (6, n)."""
+
+    C: Numbers
+    r: Numbers
+    J: Numbers
+
+    def placed(
+        self, at: Numbers, turn: Numbers, sliding: Numbers | None = None, turning: Numbers | None = None
+    ) -> Frame:
+        """The frame at ``at`` in this one, with ``turn`` (3, 3) its components to these.
+
+        It moves relative to this one with ``sliding`` (3, n), in these axes, and turns with ``turning`` (3, n), in its
+        own.
+        """
+        omega, v = turn.T @ self.J[:3], self.J[3:] - cross_matrix(at) @ self.J[:3]
+        if sliding is not None:
+            v = v + sliding
+        if turning is not None:
+            omega = omega + turning
+        return Frame(self.C @ turn, self.r + self.C @ at, np.concatenate([omega, turn.T @ v]))
+
+
+class Columns:
+    """Where the speeds of each body's joint (``u``) and its modal rates (``eta``) lie in ``w`` (n).
+
+    A floating root may be taken with its origin at rest, as the equations do not depend on where it is: ``resting``
+    says which bodies are. Loops can tell, by an inertial side or among several roots; only an ``attitude`` root rests
+    then. ``still`` marks the speeds that are zero by that.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        bodies, at = reader.model.bodies, 0
+        self.u: list[slice] = []
+        self.eta: list[slice] = []
+        for places, sizes in ((self.u, [b.joint.n_u for b in bodies]), (self.eta, [b.modes for b in bodies])):
+            for size in sizes:
+                places.append(slice(at, at + size))
+                at += size
+        self.n = at
+        loops = reader.model.loops
+        grounded = any(INERTIAL in (loop.a.body, loop.b.body) for loop in loops)
+        several = bool(loops) and reader.tree.parent.count(ROOT) > 1
+        relative = not (grounded or several)
+        self.still: NDArray[np.bool_] = np.zeros(at, dtype=np.bool_)
+        self.resting = [b.joint.kind == "attitude" or (b.joint.floating and relative) for b in bodies]
+        for at_rest, own in zip(self.resting, self.u, strict=True):
+            if at_rest:
+                self.still[own.start : own.start + 3] = True
+
+
+@dataclass(frozen=True)
+class Kinematics:
+    """Frames of all bodies by place, and of all nodes by body and name; an inertial one for loops."""
+
+    bodies: Sequence[Frame]
+    nodes: Sequence[Mapping[str, Frame]]
+    inertial: Frame
+
+    def site(self, body: int, node: str) -> Frame:
+        """The frame of a body, or of one of its nodes."""
+        if body == ROOT:
+            return self.inertial
+        return self.nodes[body][node] if node else self.bodies[body]
+
+
+def kinematics(reader: Reader, columns: Columns, parts: Sequence[Part]) -> Kinematics:
+    """Frames of the bodies as they stand in ``parts``."""
+    n, model = columns.n, reader.model
+    inertial = Frame(np.eye(3), np.zeros(3), np.zeros((6, n)))
+    bodies: list[Frame] = [inertial] * len(parts)
+    nodes: list[dict[str, Frame]] = [{} for _ in parts]
+    for b in reader.tree.outward:
+        part, parent = parts[b], reader.tree.parent[b]
+        joint, base = part.motion.joint, inertial
+        if parent != ROOT:
+            base = nodes[parent][joint.node] if joint.node and model.bodies[parent].flex else bodies[parent]
+        bodies[b] = jointed(base, part, columns.u[b], columns.n, resting=columns.resting[b])
+        nodes[b] = noded(bodies[b], part, columns.eta[b], n)
+    return Kinematics(bodies, nodes, inertial)
+
+
+def jointed(base: Frame, part: Part, own: slice, n: int, *, resting: bool) -> Frame:
+    """The frame of a body whose joint sits on ``base``; a ``resting`` one has not moved."""
+    constants, motion = part.constants, part.motion
+    frame = base.placed(constants.at, constants.frame)
+    along = constants.translations.T
+    if along.size:
+        slides = np.zeros(3) if resting else along @ motion.slides
+        frame = frame.placed(slides, np.eye(3), sliding=_spread(along, own.start, n))
+    turning = own.start + along.shape[1]
+    if motion.joint.spherical:
+        return frame.placed(np.zeros(3), rotation(motion.turns), turning=_spread(np.eye(3), turning, n))
+    for i, (axis, angle) in enumerate(zip(constants.rotations, motion.turns, strict=True)):
+        turned = _spread(axis[:, None], turning + i, n)
+        frame = frame.placed(np.zeros(3), axis_rotation(axis, angle), turning=turned)
+    return frame
+
+
+def noded(frame: Frame, part: Part, own: slice, n: int) -> dict[str, Frame]:
+    """The frames of a body's nodes."""
+    modes, made = part.constants.modes, {}
+    for i, (name, at) in enumerate(zip(part.body.nodes, part.constants.nodes, strict=True)):
+        if modes is None:
+            made[name] = frame.placed(at, np.eye(3))
+            continue
+        moved, slope, turn, rates = node_motion(modes, i, part.motion.eta)
+        made[name] = frame.placed(at + moved, turn, _spread(slope, own.start, n), _spread(rates, own.start, n))
+    return made
+
+
+def _spread(columns: Numbers, start: int, n: int) -> Numbers:
+    """Columns (3, k) among ``n``, from place ``start``."""
+    full = np.zeros((3, n), dtype=columns.dtype)
+    full[:, start : start + columns.shape[1]] = columns
+    return full
+
+
+def coordinate_rates(part: Part) -> Numbers:
+    """``q'`` of a body's joint."""
+    motion = part.motion
+    turning = motion.turn_rates
+    if motion.joint.spherical:
+        w, v = motion.turns[0], motion.turns[1:]
+        turning = 0.5 * np.append(-v @ turning, w * turning + np.cross(v, turning))
+    return np.append(motion.slide_rates, turning)
+
+
+def shifted(parts: Sequence[Part], step: Any) -> list[Part]:
+    """``parts`` with coordinates and modes moved on by ``step`` times their rates."""
+    made = []
+    for part in parts:
+        m = part.motion
+        ahead = replace(m, q=m.q + step * coordinate_rates(part), eta=m.eta + step * m.eta_rate)
+        made.append(replace(part, motion=ahead))
+    return made

@@ -1,0 +1,327 @@
+"""Random states and inputs of a size that suits a model, for tests of its equations.
+
+Rates are of order one, angles and attitudes anything; lengths, forces and torques are of the size that the model's own
+dimensions and inertias ask for, so that no part of the equations hides behind another. Where a joint or a bearing has
+friction, every other rate is of the size of its ``friction_rate``; where a coordinate has stops or a cable harness,
+every other value lies just within or beyond a stop, or in a piece of the table, each in its turn. Modes displace a body
+by some part of its own size. Closed loops are satisfied, by the nearest coordinates and speeds. `variants` are the
+parameters without laws of effort, and with one law alone, so that a stiff one hides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.engine.model.joint_values import HARNESS
+from mbdy.engine.model.ports import Ports, coordinate_names, ports, speed_names
+from mbdy.engine.model.system import Body, Joint, Model
+from mbdy.engine.model.variables import ORBIT_POSITION, Variable
+from mbdy.engine.order_n.efforts import STOP_SOFTNESS
+from mbdy.engine.verification.formulations.closing import Closing
+from mbdy.engine.verification.formulations.constrained import Constrained
+from mbdy.engine.verification.formulations.solutions import overdetermined
+from mbdy.engine.verification.formulations.values import Reader
+
+Array = NDArray[np.float64]
+
+GRAVITY = 10.0
+"""[m/s2] Largest component of gravity."""
+GRADIENT = 1.0
+"""[1/s2] Largest mu/R^3 of a gravity gradient, ten times the least; near the Earth it is some 1e-6."""
+WHEEL_SPEED = 100.0
+"""[rad/s] Largest speed of a wheel, and ten times its largest acceleration."""
+REST = 0.5
+"""[rad] Largest change of a spring's commanded angle."""
+NEAR, DEEP = 5 * STOP_SOFTNESS, 20 * STOP_SOFTNESS
+"""[m, rad] Largest distance within a stop, and beyond it, of what is drawn about it."""
+SLOW = 2.0
+"""Largest part of its ``friction_rate`` of a rate that is drawn about it."""
+SLOWEST = 1e-3
+"""[rad/s] Least rate that a wheel's speed is drawn about; the speed is a difference, and below this lies rounding."""
+DEFORMED = 0.05
+"""Largest displacement by a mode, root mean square over the body, as part of the model's length."""
+TURNED = 0.3
+"""[rad] Largest turn of a node by a mode."""
+NEARER = 0.7
+"""Factor that brings a state whose loops do not close nearer to one whose do."""
+TRIES = 30
+"""Of these, before a model counts as one whose loops cannot be closed."""
+LAWS: Mapping[str, tuple[str, ...]] = {
+    "springs": ("stiffness",),
+    "dampers": ("damping",),
+    "cubic springs": ("cubic_stiffness",),
+    "friction": ("friction",),
+    "stops": ("stop_stiffness", "stop_damping"),
+    "harnesses": (HARNESS,),
+}
+"""Laws of effort of joints and bearings, with the parameters that are zero where a law is left out."""
+
+
+def variants(table: Ports, p: Array) -> Iterator[tuple[str, Array]]:
+    """Parameters to compare with, and what they are in words: ``p`` itself (no words), all laws left out, one alone.
+
+    Only laws that the model has count; without any there is ``p`` alone, with a single one there is nothing alone.
+    """
+    yield "", p
+    places = {law: [at for v in table.parameters for at in _strengths(v, names)] for law, names in LAWS.items()}
+    own = {law: at for law, at in places.items() if np.any(p[at])}
+    if not own:
+        return
+    without = p.copy()
+    for at in own.values():
+        without[at] = 0.0
+    yield "without laws of effort", without
+    for law, at in own.items() if len(own) > 1 else ():
+        alone = without.copy()
+        alone[at] = p[at]
+        yield f"{law} alone", alone
+
+
+def _strengths(parameter: Variable, names: tuple[str, ...]) -> range:
+    """Places in ``p`` of what a parameter adds to an effort, if its name ends in one of ``names``."""
+    last = parameter.name.rpartition(".")[2]
+    if last not in names:
+        return range(0)
+    begin, end = parameter.offset, parameter.offset + parameter.size
+    return range(begin + 1, end, 2) if last == HARNESS else range(begin, end)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What is large for a model: a ``length`` [m], and ``mass`` [kg] and ``inertia`` [kg.m2] of bodies without their
+    own."""
+
+    length: float
+    mass: float
+    inertia: float
+
+    def body(self, body: Body) -> tuple[float, float]:
+        """Force and torque that give a body about 1 rad/s2 and one length a second squared."""
+        return (body.mass or self.mass) * self.length, _inertia(body) or self.inertia
+
+    def modes(self, body: Body) -> Array:
+        """Modal displacements (m) of a body that move it by `DEFORMED` lengths, or turn a node by `TURNED`."""
+        if body.flex is None:
+            return np.zeros(0)
+        modal = np.diag(np.array(body.flex.mass))
+        shapes = [np.array(node.shape)[:3] for node in body.nodes.values() if node.shape]
+        turns = np.max([np.linalg.norm(shape, axis=0) for shape in shapes] or [np.zeros(len(modal))], axis=0)
+        moved = DEFORMED * self.length * np.sqrt((body.mass or self.mass) / np.where(modal > 0.0, modal, 1.0))
+        return np.minimum(moved, TURNED / np.maximum(turns, TURNED / moved))
+
+
+def sizes(model: Model) -> Sizes:
+    """What is large for ``model``; one where nothing says it."""
+    lengths = [np.linalg.norm(v) for body in model.bodies for v in (body.com, body.joint.at)]
+    length = float(max(lengths)) or 1.0
+    masses = [body.mass for body in model.bodies if body.mass]
+    inertias = [found for body in model.bodies if (found := _inertia(body))]
+    mass = float(np.mean(masses)) if masses else 1.0
+    return Sizes(length, mass, float(np.mean(inertias)) if inertias else mass * length**2)
+
+
+def _inertia(body: Body) -> float:
+    return float(np.trace(body.inertia)) / 3.0 + body.mass * float(np.dot(body.com, body.com))
+
+
+class Trials:
+    """Draws states and inputs of one model from ``rng``, those of a model with loops about its ``start``."""
+
+    def __init__(self, model: Model, rng: np.random.Generator, start: Array | None = None) -> None:
+        self.model, self.rng = model, rng
+        self.ports: Ports = ports(model)
+        self.sizes = sizes(model)
+        self.p = np.array(self.ports.vector("parameter"))
+        self.reader = Reader(model)
+        self.closing = Closing(self.reader, self.sizes.length, self.sizes.modes)
+        self.start = np.zeros(len(self.ports.state_names)) if start is None else start
+        states = {v.name: v.state for v in self.ports.outputs if v.state is not None}
+        jointed = [body for body in model.bodies if not body.joint.floating]
+        self._spans = [
+            _Span(states[name] + element, found)
+            for body in jointed
+            for (name, element), found in zip(_scalars(coordinate_names(body)), _spans(body.joint), strict=False)
+            if found
+        ]
+        self._friction = [
+            (states[name] + element, rate)
+            for body in jointed
+            for (name, element), rate in zip(_scalars(speed_names(body)), body.joint.friction_rate, strict=False)
+        ]
+
+    def draw(self) -> tuple[Array, Array]:
+        """States and inputs. Raises ValueError where the loops of the model cannot be closed."""
+        x, u = self.state(), self.inputs()
+        if not self.model.loops:
+            return x, u
+        x = self.closed(x, u)
+        return x, self.determined(x, u)
+
+    def closed(self, x: Array, u: Array) -> Array:
+        """The states nearest to ``x`` that satisfy the loops which ``u`` says are closed.
+
+        From states that lead nowhere the way goes back towards the start. Raises ValueError where that leads nowhere
+        either.
+        """
+        for k in range(TRIES):
+            near = self.start + NEARER**k * (x - self.start)
+            for at in self.ports.quaternions:
+                near[at : at + 4] /= np.linalg.norm(near[at : at + 4]) or 1.0
+            found = self.closing.closed(near, u, self.p)
+            if found is not None:
+                return found
+        loops = ", ".join(loop.name for loop in self.model.loops)
+        raise ValueError(f"model {self.model.name!r}: no random state was found that closes its loops ({loops})")
+
+    def determined(self, x: Array, u: Array) -> Array:
+        """``u`` with the switches of joints off, where what they hold leaves loops no way to stay closed."""
+        if not overdetermined(Constrained(self.reader, x, u, self.p)):
+            return u
+        released = u.copy()
+        for variable in self.ports.inputs:
+            if variable.name.endswith((".prescribed", ".locked")):
+                released[variable.places] = 0.0
+        return released
+
+    def state(self) -> Array:
+        """States x (n_x): unit quaternions, angles in (-pi, pi), rates in (-1, 1) rad/s."""
+        x = np.zeros(len(self.ports.state_names))
+        for variable in self.ports.outputs:
+            if variable.state is not None:
+                x[variable.state : variable.state + variable.size] = self._state(variable)
+        for at, rate in self._friction:
+            if self._about():
+                x[at] = self.rng.uniform(-SLOW, SLOW) * rate
+        for span in self._spans:
+            if self._about():
+                x[span.at] = self.rng.uniform(*span.turn())
+        return x
+
+    def rubbing(self, x: Array, omega: Callable[[Body], Array]) -> Array:
+        """``x`` with about every other wheel that has friction as slow in its bearing as friction asks for.
+
+        ``omega(body)`` is a body's angular velocity, its axes, at ``x``; it does not depend on wheels.
+        """
+        slowed = x.copy()
+        for body in self.model.bodies:
+            for name, wheel in body.wheels.items():
+                if wheel.friction and self._about():
+                    speed = self.rng.uniform(-SLOW, SLOW) * max(wheel.friction_rate, SLOWEST)
+                    along = float(np.dot(wheel.axis, omega(body)) / np.linalg.norm(wheel.axis))
+                    at = self.ports.by_name[f"{body.name}.{name}.momentum"].state
+                    assert at is not None
+                    slowed[at] = wheel.inertia * (speed + along)
+        return slowed
+
+    def _about(self) -> bool:
+        """Whether to draw where a law changes."""
+        return bool(self.rng.random() < 0.5)
+
+    def inputs(self) -> Array:
+        """Inputs u (n_u): switches either way, forces and torques that move their bodies."""
+        u = np.array(self.ports.vector("input"))
+        for variable in self.ports.inputs:
+            u[variable.places] = self._input(variable)
+        return u
+
+    def _uniform(self, size: int, largest: float) -> Array:
+        return self.rng.uniform(-largest, largest, size)
+
+    def _state(self, variable: Variable) -> Array:
+        name, n = variable.name, variable.size
+        if name.endswith(".attitude"):
+            drawn = self.rng.normal(size=4)
+            return drawn / np.linalg.norm(drawn)
+        if name.endswith(".angle"):
+            return self._uniform(n, np.pi)
+        if name.endswith(".momentum"):
+            body, wheel = name.split(".")[:2]
+            return self._uniform(n, WHEEL_SPEED * self.model.body(body).wheels[wheel].inertia)
+        if ".flex." in name:
+            return self._uniform(n, 1.0) * self.sizes.modes(self.model.body(name.partition(".")[0]))
+        turning = variable.unit == "rad/s"
+        return self._uniform(n, 1.0 if turning else self.sizes.length)
+
+    def _input(self, variable: Variable) -> Array:
+        """A value of the sort that the variable's name tells; its start value where it tells none."""
+        owner, *place = variable.name.split(".")
+        sort, n = place[-1], variable.size
+        if variable.boolean:
+            return self.rng.integers(0, 2, n).astype(np.float64)
+        if variable.name == "system.gravity":
+            return self._uniform(n, GRAVITY)
+        if variable.name == ORBIT_POSITION:
+            return self._orbit_position()
+        if sort == "acceleration":
+            return np.array([self._uniform(1, self._turn_or_slide(unit, 1.0))[0] for unit in variable.units])
+        if sort == "rest":
+            start = np.array(variable.start)
+            return start + [self._uniform(1, self._turn_or_slide(unit, REST))[0] for unit in variable.units]
+        if sort in ("force", "torque") and owner in self.model.index:
+            body = self.model.body(owner)
+            if place[0] in body.wheels:
+                return self._uniform(n, 0.1 * WHEEL_SPEED * body.wheels[place[0]].inertia)
+            force, torque = self.sizes.body(body)
+            return self._uniform(n, force if sort == "force" else torque)
+        return np.array(variable.start)
+
+    def _orbit_position(self) -> Array:
+        gradient, direction = self.model.gravity_gradient, self.rng.normal(size=3)
+        assert gradient is not None
+        strength = self.rng.uniform(0.1, 1.0) * GRADIENT
+        return direction / np.linalg.norm(direction) * np.cbrt(gradient.gravitational_parameter / strength)
+
+    def _turn_or_slide(self, unit: str, turn: float) -> float:
+        return turn if unit.startswith("rad") else turn * self.sizes.length
+
+
+@dataclass
+class _Span:
+    """A coordinate's place in ``x``, and the spans that it is drawn from, each in its turn."""
+
+    at: int
+    spans: list[tuple[float, float]]
+    turns: int = field(default=0)
+
+    def turn(self) -> tuple[float, float]:
+        self.turns += 1
+        return self.spans[(self.turns - 1) % len(self.spans)]
+
+
+def _scalars(named: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
+    """The elements of variables with their sizes."""
+    return [(name, element) for name, size in named for element in range(size)]
+
+
+def _spans(joint: Joint) -> list[list[tuple[float, float]]]:
+    """For each coordinate, where its stops and its cable harness act and change."""
+    found: list[list[tuple[float, float]]] = [[] for _ in range(joint.n_coordinates)]
+    for spans, lower, upper in zip(found, joint.stop_lower, joint.stop_upper, strict=False):
+        inside = min(NEAR, upper - lower)
+        spans += [(lower - DEEP, lower), (upper, upper + DEEP), (lower, lower + inside), (upper - inside, upper)]
+    if joint.harness:
+        points = [point for point, _ in joint.harness]
+        found[0] += pairwise(points)
+        beyond = (points[-1] - points[0]) / (len(points) - 1)
+        found[0] += [(points[0] - beyond, points[0]), (points[-1], points[-1] + beyond)]
+    return found
+
+
+def conditioned(draw: Callable[[], tuple[Array, Array]], condition: Callable[[Array, Array], float], *, limit: float,
+                tries: int) -> tuple[Array, Array, float]:  # fmt: skip
+    """The first of ``tries`` draws of states and inputs whose ``condition`` is below ``limit``, or the best of them."""
+    best: tuple[Array, Array, float] | None = None
+    for _ in range(tries):
+        x, u = draw()
+        found = condition(x, u)
+        if best is None or found < best[2]:
+            best = (x, u, found)
+        if found < limit:
+            break
+    assert best is not None
+    return best

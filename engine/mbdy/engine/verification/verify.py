@@ -1,0 +1,273 @@
+"""`verify`: the Order-N equations that mbdy runs against independent formulations, and against laws of mechanics.
+
+At the start of a model's file and at random states, with random inputs, each formulation gives the states' derivatives:
+with the file's parameters, without its laws of effort, and with each law alone, so that no law hides what is smaller.
+Forces of closed loops are compared too, where a formulation has them.
+The work-energy residual is Huston and Liu's testing function (Eq. 55); momenta are differentiated exactly, along the
+derivatives found, and compared with the external forces and torques.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.engine.files.rules import keep_rules
+from mbdy.engine.model.ports import Ports
+from mbdy.engine.model.system import Body, Model
+from mbdy.engine.order_n.equations import equations
+from mbdy.engine.verification.conservation import BALANCES, Balance, Instant, Observer
+from mbdy.engine.verification.formulations import FORMULATIONS, Formulation
+from mbdy.engine.verification.formulations.constrained import Constrained
+from mbdy.engine.verification.formulations.dense import condition
+from mbdy.engine.verification.formulations.kane import coefficients
+from mbdy.engine.verification.formulations.solutions import condition as constrained_condition
+from mbdy.engine.verification.formulations.solutions import rank_of, terms
+from mbdy.engine.verification.formulations.values import Reader, rigid_trees
+from mbdy.engine.verification.random_states import Trials, conditioned, sizes, variants
+from mbdy.engine.verification.result import Comparison, Finding, Residual, Verification
+
+Array = NDArray[np.float64]
+
+TOLERANCE = 1e-10
+"""Largest relative disagreement or residual that passes, at states with condition numbers up to `CONDITION`."""
+CONDITION = 1e5
+"""Of the scaled coefficient matrix; rounding grows with it, and beyond this the tolerance does too, in proportion."""
+FORCES = 1e-8
+"""The same for forces of loops, which rounding spreads over redundant rows."""
+SINGULAR = 1e12
+"""Condition number from which a state is left out: a motion meets no inertia there."""
+TRIES = 20
+"""Draws for a random state below `CONDITION`."""
+SMALL = 1e-2
+"""A derivative counts as at least this part of the largest one with its unit; below lies rounding."""
+
+
+def verify(
+    model: Model, *, states: int = 20, seed: int = 0, progress: Callable[[float], None] | None = None
+) -> Verification:
+    """Compare the Order-N equations of ``model`` with every formulation that covers it, and with laws of mechanics.
+
+    ``states``    number of random states and inputs, beside the start of the file.
+    ``seed``      of the random numbers; the same seed gives the same states.
+    ``progress``  a function that is given the fraction done.
+
+    Raises ValueError for a negative number of states or seed, `ModelError` for a model that breaks a rule of files.
+    """
+    for name, value in (("states", states), ("seed", seed)):
+        if value < 0:
+            raise ValueError(f"{name}: must be >= 0, got {value}")
+    keep_rules(model)
+    return _Run(model, states, seed).verification(progress or (lambda fraction: None))
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A state, inputs and parameters to compare at, with Order-N's ``rates`` and what is allowed there.
+
+    ``terms`` are sizes of what the rates are sums of where loops are closed (zero without loops): what these leave of
+    motions is a difference, and rounding is that of its terms. State 0 is the start. ``laws`` says which laws of effort
+    are at work; empty where all of the file are.
+    """
+
+    state: int
+    laws: str
+    x: Array
+    u: Array
+    p: Array
+    k: ca.DM
+    rates: Array
+    terms: Array
+    condition: float
+
+    @property
+    def laxity(self) -> float:
+        """What tolerances are multiplied by."""
+        return max(1.0, self.condition / CONDITION)
+
+
+class _Run:
+    """One verification of one model."""
+
+    def __init__(self, model: Model, states: int, seed: int) -> None:
+        self.model, self.states, self.seed = model, states, seed
+        self.made = equations(model)
+        self.ports: Ports = self.made.ports
+        self.p = np.array(self.ports.vector("parameter"), dtype=np.float64)
+        self.k = self.made.prepare(self.p)
+        self.reader = Reader(model)
+        self.points: list[_Point] = []
+        self.singular: list[int] = []
+        self.closed = 0
+        """Degrees of freedom that closed loops take at the start."""
+
+    def verification(self, tell: Callable[[float], None]) -> Verification:
+        self._draw()
+        compared = []
+        for i, other in enumerate(FORMULATIONS.values()):
+            tell((i + 1) / (len(FORMULATIONS) + 2))
+            compared.append(self._compared(other))
+        tell((len(FORMULATIONS) + 1) / (len(FORMULATIONS) + 2))
+        residuals = self._residuals()
+        tell(1.0)
+        return Verification(
+            model=self.model.name,
+            bodies=len(self.model.bodies),
+            degrees_of_freedom=sum(body.joint.n_u + body.modes for body in self.model.bodies) - self.closed,
+            state_variables=len(self.ports.state_names),
+            states=self.states,
+            seed=self.seed,
+            tolerance=TOLERANCE,
+            condition=CONDITION,
+            worst_condition=max((point.condition for point in self.points), default=math.inf if self.singular else 1.0),
+            singular=tuple(self.singular),
+            comparisons=tuple(compared),
+            residuals=residuals,
+        )
+
+    def _draw(self) -> None:
+        """The start with the file's inputs, then random states and inputs, all of them with every set of laws."""
+        if not self.ports.state_names:
+            return
+        x, u = _vector(self.made.start(np.array(self.ports.start), self.k)), np.array(self.ports.vector("input"))
+        trials = Trials(self.model, np.random.default_rng(self.seed), x)
+        if self.model.loops:
+            x = trials.closed(x, u)
+            self.closed = rank_of(Constrained(self.reader, x, u, self.p).G)
+        drawn = [(x, u, self._condition(x, u))]
+        for _ in range(self.states):
+            x, u, conditioning = conditioned(trials.draw, self._condition, limit=CONDITION, tries=TRIES)
+            drawn.append((trials.rubbing(x, self._spin(x, u)), u, conditioning))
+        self.singular = [state for state, (_, _, conditioning) in enumerate(drawn) if not conditioning < SINGULAR]
+        for laws, p in variants(self.ports, self.p):
+            k = self.made.prepare(p)
+            for state, (x, u, conditioning) in enumerate(drawn):
+                if state not in self.singular:
+                    rates = _vector(self.made.derivatives(x, u, k))
+                    self.points.append(_Point(state, laws, x, u, p, k, rates, self._terms(x, u, p), conditioning))
+
+    def _terms(self, x: Array, u: Array, p: Array) -> Array:
+        if not self.model.loops:
+            return np.zeros(len(x))
+        system = Constrained(self.reader, x, u, p)
+        return np.abs(system.rates(terms(system)))
+
+    def _condition(self, x: Array, u: Array) -> float:
+        if rigid_trees(self.model):
+            return constrained_condition(Constrained(self.reader, x, u, self.p))
+        return condition(*coefficients(self.reader, x, u, self.p))
+
+    def _spin(self, x: Array, u: Array) -> Callable[[Body], Array]:
+        """The angular velocity of each body at states ``x``, its axes."""
+
+        def omega(body: Body) -> Array:
+            return _vector(self.made.outputs(x, u, self.k))[self.ports.by_name[f"{body.name}.omega"].places]
+
+        return omega
+
+    def _compared(self, other: Formulation) -> Comparison:
+        told = (other.name, other.title, other.source)
+        if outside := other.uncovered(self.model):
+            return Comparison(*told, outside, family=other.family)
+        evaluate, begin = other.derivatives(self.model), time.perf_counter()
+        answers = [evaluate(point.x, point.u, point.p) for point in self.points]
+        seconds = (time.perf_counter() - begin) / max(1, len(answers))
+        if not answers:
+            return Comparison(*told, family=other.family)
+        said, expected = np.array(answers), np.array([point.rates for point in self.points])
+        largest, differences = np.maximum(np.abs(said), np.abs(expected)), np.abs(said - expected)
+        largest = np.maximum(largest, [point.terms for point in self.points])
+        for rows in _alike(self.points):
+            differences[rows] /= self._scales(largest[rows].max(axis=0))
+        row, found = _worst(self.points, differences.max(axis=1))
+        variable = self.ports.state_names[int(np.argmax(differences[row]))] if found.figure else ""
+        forces, force = self._forces(other) if self.model.loops else (None, "")
+        return Comparison(*told, (), found, variable, seconds, forces, force, other.family)
+
+    def _forces(self, other: Formulation) -> tuple[Finding, str]:
+        """The largest disagreement of a loop's force or torque, and which; each is measured by the largest of its kind,
+        or by the other kind with the model's length as arm."""
+        evaluate, loops, length = other.multipliers(self.model), self.model.loops, sizes(self.model).length
+        said, expected = np.zeros((2, len(self.points), len(loops), 2, 3))
+        for i, point in enumerate(self.points):
+            outputs, loads = _vector(self.made.outputs(point.x, point.u, point.k)), evaluate(point.x, point.u, point.p)
+            for k, loop in enumerate(loops):
+                said[i, k] = loads[loop.name].force, loads[loop.name].torque
+                for j, sort in enumerate(("force", "torque")):
+                    expected[i, k, j] = outputs[self.ports.by_name[f"loop.{loop.name}.{sort}"].places]
+        differences, largest = np.abs(said - expected), np.maximum(np.abs(said), np.abs(expected))
+        for rows in _alike(self.points):
+            force, torque = largest[rows].max(axis=(0, 1, 3))
+            scale = np.array([max(force, SMALL * torque / length), max(torque, SMALL * force * length)])
+            differences[rows] /= np.where(scale == 0.0, 1.0, scale)[:, None]
+        row, found = _worst(self.points, differences.max(axis=(1, 2, 3)), FORCES)
+        k, j, _ = np.unravel_index(int(np.argmax(differences[row])), differences[row].shape)
+        return found, f"loop.{loops[int(k)].name}.{('force', 'torque')[int(j)]}" if found.figure else ""
+
+    def _scales(self, largest: Array) -> Array:
+        """What each derivative is measured by: its variable's largest value, or a part of the largest with its unit.
+
+        A wheel's momentum is measured by no less than what its body's angular acceleration gives it, of which others
+        form it as a difference.
+        """
+        scales = largest.copy()
+        units: dict[str, list[int]] = {}
+        for variable in self.ports.outputs:
+            if variable.state is not None:
+                own = slice(variable.state, variable.state + variable.size)
+                scales[own] = largest[own].max()
+                units.setdefault(variable.unit, []).extend(range(own.start, own.stop))
+        for places in units.values():
+            scales[places] = np.maximum(scales[places], SMALL * largest[places].max())
+        turning = max((largest[places].max() for unit, places in units.items() if unit == "rad/s"), default=0.0)
+        for body in self.model.bodies:
+            for name, wheel in body.wheels.items():
+                at = self.ports.by_name[f"{body.name}.{name}.momentum"].state
+                scales[at] = max(scales[at], SMALL * wheel.inertia * turning)
+        return np.where(scales == 0.0, 1.0, scales)
+
+    def _residuals(self) -> tuple[Residual, ...]:
+        observer = Observer(self.model, self.made)
+        instants = [observer.instant(point.x, point.u, point.p, point.k, point.rates) for point in self.points]
+        return tuple(self._residual(law, instants) for law in BALANCES)
+
+    def _residual(self, law: Balance, instants: Sequence[Instant]) -> Residual:
+        if why := law.inapplicable(self.model):
+            return Residual(law.name, law.title, why)
+        pairs = [(point, law.residual(instant)) for point, instant in zip(self.points, instants, strict=True)]
+        stated = [(point, pair) for point, pair in pairs if pair is not None]
+        if not stated:
+            return Residual(law.name, law.title)
+        residuals, scales = np.array([pair for _, pair in stated]).T
+        points = [point for point, _ in stated]
+        for rows in _alike(points):
+            scales[rows] = np.maximum(scales[rows], SMALL * scales[rows].max())
+        figures = np.abs(residuals) / np.where(scales == 0.0, 1.0, scales)
+        return Residual(law.name, law.title, "", _worst(points, figures)[1])
+
+
+def _alike(points: Sequence[_Point]) -> list[list[int]]:
+    """The places of points that have the same laws of effort, and are measured by the largest of them."""
+    places: dict[str, list[int]] = {}
+    for place, point in enumerate(points):
+        places.setdefault(point.laws, []).append(place)
+    return list(places.values())
+
+
+def _worst(points: Sequence[_Point], figures: Array, allowed: float = TOLERANCE) -> tuple[int, Finding]:
+    """The figure that is largest beside the tolerance of its point, and where; one that is not finite is infinite."""
+    figures = np.where(np.isfinite(figures), figures, np.inf)
+    tolerances = np.array([allowed * point.laxity for point in points])
+    i = int(np.argmax(figures / tolerances))
+    figure, tolerance, point = float(figures[i]), float(tolerances[i]), points[i]
+    return i, Finding(figure, point.state, tolerance, figure <= tolerance, point.laws)
+
+
+def _vector(value: ca.DM) -> Array:
+    return np.array(value, dtype=np.float64).reshape(-1)
