@@ -2,10 +2,10 @@
 
 from mbdy.engine.assembly.start import Assembly, assemble
 from mbdy.engine.core.build import CompilerError, NoCacheNote
-from mbdy.engine.core.library import Compiled, NoCompilerNote, compiled
+from mbdy.engine.core.library import Compiled
 from mbdy.engine.files.read import dumps, load, loads, save
 from mbdy.engine.files.rules import keep_rules
-from mbdy.engine.linear.choice import Dynamics, Linear, PartlyLinear, equations_of
+from mbdy.engine.linear.choice import Dynamics, Linear, PartlyLinear, compiled, equations_of
 from mbdy.engine.linear.linearization import Linearization, fastest, linearize
 from mbdy.engine.linear.modes import Mode
 from mbdy.engine.linear.operating_point import OperatingPoint
@@ -38,7 +38,6 @@ __all__ = [
     "ModelError",
     "ModelWarning",
     "NoCacheNote",
-    "NoCompilerNote",
     "Node",
     "OperatingPoint",
     "PartlyLinear",

@@ -25,12 +25,11 @@ LIBRARY = "pythonfmu-export.so"
 def front(source: Path, behind: Path) -> bytes | None:
     """The library for Linux on x86-64 from the C file ``source``, to stand before the one at ``behind``.
 
-    None where it cannot be made here (no compiler, another platform). Raises `CompilerError` where the compiler
+    None where it cannot be made here (another platform). Raises `CompilerError` where the compiler
     refuses it.
     """
-    cc = compiler()
-    if cc is None or not sys.platform.startswith("linux") or platform.machine() != "x86_64":
+    if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
         return None
     flags = (*FLAGS, f'-DBEHIND_HASH="{hashlib.sha256(behind.read_bytes()).hexdigest()[:16]}"')
     files = {file.name: file.read_text(encoding="utf-8") for file in (HEADER, source)}
-    return shared_library(files, cc, flags, LINK).read_bytes()
+    return shared_library(files, compiler(), flags, LINK).read_bytes()

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static void exchange(double *a, double *b) {
+static inline void exchange(double *a, double *b) {
     const double kept = *a;
     *a = *b;
     *b = kept;
@@ -13,7 +13,7 @@ static void exchange(double *a, double *b) {
 
 /* The factors in the place of `matrix`, rows k and rows[k] exchanged at step k. A singular matrix gives numbers that are
    not finite here or when it is solved. */
-static void lu_factor(double *matrix, int *rows, int n) {
+static inline void lu_factor(double *matrix, int *rows, int n) {
     for (int k = 0; k < n; k++) {
         double *own = matrix + k * n;
         int p = k;
@@ -31,7 +31,7 @@ static void lu_factor(double *matrix, int *rows, int n) {
 }
 
 /* The solution in the place of the right-hand side b. */
-static void lu_solve(const double *matrix, const int *rows, int n, double *b) {
+static inline void lu_solve(const double *matrix, const int *rows, int n, double *b) {
     for (int k = 0; k < n; k++) exchange(b + k, b + rows[k]);
     for (int k = 0; k < n; k++)
         for (int i = k + 1; i < n; i++) b[i] -= matrix[k * n + i] * b[k];

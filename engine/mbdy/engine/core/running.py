@@ -1,0 +1,87 @@
+"""`Core`: one system of compiled equations, its vectors as NumPy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.engine.core.binding import Owned, texts
+from mbdy.engine.core.integrators import CODES
+from mbdy.engine.core.library import CONSTANTS, Compiled
+
+Array = NDArray[np.float64]
+OK = CONSTANTS["MBDY_OK"]
+
+
+class Core:
+    """A system with the vectors of core.h: ``s``, ``x``, ``u``, ``u_mid``, ``u_end``, ``p``, ``y``, ``given``, shared
+    memory with C; they are zero at first.
+    """
+
+    def __init__(self, compiled: Compiled, integrator: str = "rk4") -> None:
+        self.compiled = compiled
+        functions = self.functions = compiled.functions
+        self._owned = Owned(functions.mbdy_new(functions.mbdy_this(), CODES[integrator], None), functions.mbdy_free)
+        self.handle = self._owned.handle
+        self.s, self.x, self.u, self.u_end, self.p, self.y, self.u_mid, self.given = (
+            self._vector(name) for name in ("S", "X", "U", "U_END", "P", "Y", "U_MID", "GIVEN")
+        )
+        self._names = Names(compiled)
+
+    def _vector(self, name: str) -> Array:
+        which = CONSTANTS[f"MBDY_{name}"]
+        size = self.functions.mbdy_size(self.handle, which)
+        return np.ctypeslib.as_array(self._owned.doubles(self.functions.mbdy_vector(self.handle, which), size))
+
+    def prepare(self) -> int:
+        """Constants from ``p``."""
+        return self.functions.mbdy_prepare(self.handle)
+
+    def start(self) -> int:
+        """``x`` from ``s``, with loops closed that are closed in ``u``."""
+        return self.functions.mbdy_start(self.handle)
+
+    def check(self) -> int:
+        """Whether the inputs in ``u`` can be used."""
+        return self.functions.mbdy_check(self.handle)
+
+    def explain(self, status: int) -> str:
+        """What a status means, in words."""
+        text = ctypes.create_string_buffer(CONSTANTS["MBDY_TEXT"])
+        self.functions.mbdy_explain(self.handle, status, self._names.address, 0.0, 0.0, 0.0, text)
+        return text.value.decode()
+
+
+class Names(ctypes.Structure):
+    """The names of a model for what is wrong with it, as core.h has them (``mbdy_names``)."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("inputs", "parameters", "states", "starts", "rows")),
+        ("n_owners", ctypes.c_int),
+        ("owners", ctypes.c_void_p),
+        ("constants", ctypes.c_void_p),
+    )
+
+    def __init__(self, compiled: Compiled) -> None:
+        equations = compiled.equations
+        ports, residuals = equations.ports, equations.ports.span("residuals")
+        rows = [n.split(".")[1] for n in ports.output_names[residuals]]
+        lists = {
+            "inputs": ports.input_names, "parameters": ports.parameter_names, "states": ports.state_names,
+            "starts": ports.start_names, "rows": rows, "owners": [*equations.constants, ""],
+        }  # fmt: skip
+        self._kept = {name: texts(some) for name, some in lists.items()}
+        begins = [at.start for at in equations.constants.values()]
+        end = max((at.stop for at in equations.constants.values()), default=0)
+        self._begins = (ctypes.c_int * (len(begins) + 1))(*begins, end)
+        super().__init__(
+            **{name: ctypes.addressof(some) for name, some in self._kept.items()},
+            n_owners=len(begins) + 1,
+            constants=ctypes.addressof(self._begins),
+        )
+
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self)
