@@ -81,7 +81,7 @@ def accelerations(model: Model, dx: np.ndarray) -> np.ndarray:
 
 
 def check(system: dict[str, Any], order: np.ndarray, rng: np.random.Generator) -> None:
-    m = MBDY(**system, virtual=True)
+    m = MBDY(**system)
     given = random_arguments(rng, system["NH"])
     WDOT = m.MRATE(**given)
     tolerance = AGREEMENT * (1.0 + np.abs(WDOT).max())
@@ -90,7 +90,7 @@ def check(system: dict[str, Any], order: np.ndarray, rng: np.random.Generator) -
 
     other = general(m.model, rng.normal(size=3), order)
     x, u = put(other, given, rng)
-    engine = accelerations(other, Plant(other, virtual=True).derivatives(0.0, x, u))
+    engine = accelerations(other, Plant(other).derivatives(0.0, x, u))
     np.testing.assert_allclose(WDOT, engine, rtol=0, atol=tolerance)
 
     x, u = put(m.model, given, rng)
@@ -131,7 +131,7 @@ def test_the_report_s_vehicle(PI: tuple[int, ...], virtual: bool, rng: np.random
     for _ in range(5):
         given = random_arguments(rng, 4)
         x, u = put(plain, given, rng)
-        engine = accelerations(plain, Plant(plain, virtual=True).derivatives(0.0, x, u))
+        engine = accelerations(plain, Plant(plain).derivatives(0.0, x, u))
         WDOT = m.MRATE(**given)
         np.testing.assert_allclose(WDOT, engine, rtol=0, atol=AGREEMENT * (1.0 + np.abs(WDOT).max()))
 

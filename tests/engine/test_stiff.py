@@ -180,7 +180,7 @@ def test_only_cores_built_for_it_have_it_and_the_others_stay_as_they_are():
         "forward.c", "rosenbrock.h", "lu.h",
     }  # fmt: skip
     assert explicit.core().step(0.01, 0.001, code, 0) == BAD_STEP
-    assert compiled(chain(2), virtual=True).core().step(0.01, 0.001, code, 0) == BAD_STEP
+    assert compiled(chain(2)).core().step(0.01, 0.001, code, 0) == BAD_STEP
     assert implicit.core().step(0.01, 0.001, code + 1, 0) == BAD_STEP
     with pytest.raises(ValueError, match=r"rosenbrock.*'kane'.*another integrator"):
         Plant(chain(2), integrator="rosenbrock", formulation="kane")

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from mbdy.blocks.plant import Array, Plant
-from mbdy.blocks.typed import Outputs
+from mbdy.blocks.plant.typed import Outputs
 from mbdy.engine import Linear, Model, PartlyLinear
 from mbdy.engine.linear.partly_linear import linear_joints, references
 from mbdy.engine.linear.reference_point import Values
@@ -91,7 +91,7 @@ class PartlyLinearPlant(Plant):
                 self._told.add(body)
                 warnings.warn(
                     f"linear hinge of {body!r} is {away:.3g} rad from its reference {angle:.6g} rad at "
-                    f"{self._time:.6g} s: its equations are for less than {SMALL} rad; leave it out of joints",
+                    f"{self.time:.6g} s: its equations are for less than {SMALL} rad; leave it out of joints",
                     LargeAngleWarning,
                     stacklevel=3,
                 )

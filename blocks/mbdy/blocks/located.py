@@ -17,6 +17,7 @@ from mbdy.blocks.cssl.tabled import TabledInputs
 from mbdy.blocks.errors import StateError
 from mbdy.blocks.grids import grid, marks, merged, positive, resolution, usual_period
 from mbdy.blocks.plant import Plant
+from mbdy.blocks.plant.typed import Outputs
 from mbdy.blocks.run import Run, selected
 from mbdy.blocks.simulate import (
     Controller,
@@ -28,7 +29,6 @@ from mbdy.blocks.simulate import (
     reported,
 )
 from mbdy.blocks.table import InputTable, input_table
-from mbdy.blocks.typed import Outputs
 from mbdy.engine import Model
 
 Array = NDArray[np.float64]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, Literal
+from typing import Literal
 
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.variables import DISPLAY_UNITS, Variable
@@ -30,7 +30,7 @@ class Scalar:
     place in ``x``; ``t`` the time. ``start_at`` is where the start value lies in ``s``, ``state`` which place in ``x``
     an output is. ``array`` names the array of FMI 3 that has it as an element. ``dependencies`` are value references
     of the inputs that act on an output at the same instant. ``guess`` tells that the start of a state is one,
-    from which closed loops may move it.
+    from which closed loops may move it, ``given`` that the model file gives it.
     """
 
     name: str
@@ -51,13 +51,7 @@ class Scalar:
     nominal: float | None
     dependencies: tuple[int, ...]
     guess: bool = False
-
-    def slave_row(self) -> dict[str, Any]:
-        """The row as the slave reads it."""
-        row = asdict(self)
-        for key in ("description", "display_unit", "dependencies", "state", "array", "guess"):
-            del row[key]
-        return row
+    given: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +74,12 @@ class Array:
         return len(self.rows)
 
 
-def scalars(ports: Ports, *, derivatives: bool = False, independent: bool = False) -> tuple[Scalar, ...]:
+def scalars(
+    ports: Ports, initial: Collection[str], *, derivatives: bool = False, independent: bool = False
+) -> tuple[Scalar, ...]:
     """The rows of ``ports``, in the order of their value references.
 
+    ``initial``      names of start values that the model file gives.
     ``derivatives``  with the derivatives of all states, in the order of ``x``.
     ``independent``  with the time, as FMI 3 wants it.
     """
@@ -95,7 +92,7 @@ def scalars(ports: Ports, *, derivatives: bool = False, independent: bool = Fals
             combined[names] = tuple(sorted(vr for name in names for vr in inputs[name]))
         return combined[names]
 
-    rows = [_scalar(v, k, dependencies(v), _nominal(v, ports)) for v in ports for k in range(v.size)]
+    rows = [_scalar(v, k, dependencies(v), _nominal(v, ports), v.name in initial) for v in ports for k in range(v.size)]
     if ports.span("residuals").stop:
         rows = [replace(row, guess=row.start_at is not None) for row in rows]
     outputs = [row for row in rows if row.causality == "output"]
@@ -120,7 +117,7 @@ def arrays(table: Sequence[Scalar], *, scalars: bool = False) -> tuple[Array, ..
     return tuple(made)
 
 
-def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], nominal: float | None) -> Scalar:
+def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], nominal: float | None, given: bool) -> Scalar:
     default = 0.0 if v.causality != "output" else None
     return Scalar(
         name=v.scalar_names[k],
@@ -140,6 +137,7 @@ def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], nominal: float |
         maximum=v.maximum,
         nominal=nominal,
         dependencies=dependencies,
+        given=given,
     )
 
 

@@ -169,7 +169,10 @@ int mbdy_start(mbdy_core *core) {
     return faulty(core, bad, MBDY_BAD_START);
 }
 
-int mbdy_check(mbdy_core *core) { return faulty(core, bad_input(core->model, core->vector[MBDY_U]), MBDY_BAD_INPUT); }
+int mbdy_check(mbdy_core *core, const double *u) {
+    core->looked_at = u ? u : core->vector[MBDY_U];
+    return faulty(core, bad_input(core->model, core->looked_at), MBDY_BAD_INPUT);
+}
 
 void mbdy_derivatives(mbdy_core *core, const double *x, const double *u, double *dx) {
     core->arg[0] = x ? x : core->vector[MBDY_X];
@@ -219,10 +222,13 @@ int mbdy_advance(mbdy_core *core, double H, double h, int order) {
     const size_t n_impulses = sizeof(double) * (size_t)m->n_impulses;
     double *x = core->vector[MBDY_X], *u = core->vector[MBDY_U];
     if (!(H > 0.0) || !(h > 0.0) || !(H / h < 1e9) || order < MBDY_HELD || order > MBDY_QUADRATIC) return MBDY_BAD_STEP;
-    int bad = bad_input(m, u);
-    if (bad < 0 && order != MBDY_HELD) bad = bad_input(m, core->vector[MBDY_U_END]);
-    if (bad < 0 && order == MBDY_QUADRATIC) bad = mbdy_not_finite(core->vector[MBDY_U_MID], m->n_u);
-    if (bad >= 0) return faulty(core, bad, MBDY_BAD_INPUT);
+    if (mbdy_check(core, u) != MBDY_OK) return MBDY_BAD_INPUT;
+    if (order != MBDY_HELD && mbdy_check(core, core->vector[MBDY_U_END]) != MBDY_OK) return MBDY_BAD_INPUT;
+    if (order == MBDY_QUADRATIC) {
+        core->looked_at = core->vector[MBDY_U_MID];
+        const int place = mbdy_not_finite(core->looked_at, m->n_u);
+        if (place >= 0) return faulty(core, place, MBDY_BAD_INPUT);
+    }
     memcpy(core->x_old, x, n_x);
     memcpy(core->latched_old, core->vector[MBDY_LATCHED], n_impulses);
     const double *acting = order == MBDY_HELD ? u : core->vector[MBDY_U_END];
@@ -234,7 +240,7 @@ int mbdy_advance(mbdy_core *core, double H, double h, int order) {
         mbdy_normalise(m, x);
     }
     int status = mbdy_settle(core, acting, before.widest);
-    bad = mbdy_not_finite(x, m->n_x);
+    const int bad = mbdy_not_finite(x, m->n_x);
     if (bad >= 0) status = faulty(core, bad, MBDY_FAILED);
     if (status != MBDY_OK) {
         memcpy(x, core->x_old, n_x);

@@ -53,8 +53,8 @@ int mbdy_fault(const mbdy_core *core);
 int mbdy_prepare(mbdy_core *core);
 int mbdy_start(mbdy_core *core);
 
-/* MBDY_BAD_INPUT where an input in u cannot be used, which a step would say too. */
-int mbdy_check(mbdy_core *core);
+/* MBDY_BAD_INPUT where an input (of the core's own u where NULL) cannot be used, which a step would say too. */
+int mbdy_check(mbdy_core *core, const double *u);
 
 /* x' and y at any state and input; the core's own x, u and y where a pointer is NULL. Impulses of the last step are in y
    with the core's own x. */
@@ -93,6 +93,9 @@ enum { MBDY_TEXT = 1024 }; /* bytes of a text that mbdy_explain writes */
 
 /* What a status means, in words: the variable, its value and the remedy. A step was of H [s] from `time` [s] with internal
    steps of h [s]. */
+/* After a start: whether the start value at a place in s was given and the loops moved it all the same; then `text` says so. */
+int mbdy_tell_move(const mbdy_core *core, const mbdy_names *names, int place, char *text);
+
 void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, double time, double H, double h, char *text);
 
 #endif

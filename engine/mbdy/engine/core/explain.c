@@ -16,18 +16,16 @@ static void say(char *text, const char *format, ...) {
 
 static void bad_input(const mbdy_core *core, const mbdy_names *names, char *text) {
     const mbdy_model *m = core->model;
-    const int place = core->fault, vectors[] = {MBDY_U, MBDY_U_END, MBDY_U_MID};
+    const int place = core->fault;
+    const double *u = core->looked_at;
     const int is_switch = place >= m->switches && place < m->switches + m->n_switches;
-    double value = core->vector[MBDY_U][place];
-    for (int i = 1; i < 3 && isfinite(value) && !(is_switch && value != 0.0 && value != 1.0); i++)
-        value = core->vector[vectors[i]][place];
     if (is_switch)
-        say(text, "input '%s' is %g: set 0 or 1", names->inputs[place], value);
-    else if (isfinite(value)) /* the only other input that must be more than finite */
+        say(text, "input '%s' is %g: set 0 or 1", names->inputs[place], u[place]);
+    else if (isfinite(u[place])) /* the only other input that must be more than finite */
         say(text, "input '%s' and its next two must lead away from the attracting centre, and are [%g, %g, %g] m: set others",
-            names->inputs[place], core->vector[MBDY_U][place], core->vector[MBDY_U][place + 1], core->vector[MBDY_U][place + 2]);
+            names->inputs[place], u[place], u[place + 1], u[place + 2]);
     else
-        say(text, "input '%s' is %g: set a finite number", names->inputs[place], value);
+        say(text, "input '%s' is %g: set a finite number", names->inputs[place], u[place]);
 }
 
 static void bad_parameter(const mbdy_core *core, const mbdy_names *names, char *text) {

@@ -34,6 +34,7 @@ struct mbdy_core {
     double *w;
     int *iw;
     int fault;
+    const double *looked_at; /* the inputs that were checked last */
 };
 
 /* Calls the equation with what is in core->arg and core->res. */

@@ -36,11 +36,13 @@ class Compiled:
     equations: Equations
     library: Path
     implicit: bool = False
+    headers: tuple[str, ...] = (HEADER,)
+    """What the library's functions are."""
 
     @cached_property
     def functions(self) -> SimpleNamespace:
-        """The core's functions, as core.h declares them."""
-        return binding.library(self.library, (HEADER,))
+        """The library's functions, as its headers declare them."""
+        return binding.library(self.library, self.headers)
 
 
 def compiled_equations(equations: Equations, *, implicit: bool = False) -> Compiled:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from mbdy.engine.core.binding import Owned, texts
 from mbdy.engine.core.integrators import CODES
 from mbdy.engine.core.library import CONSTANTS, Compiled
+from mbdy.engine.order_n.equations import Equations
 
 Array = NDArray[np.float64]
 OK = CONSTANTS["MBDY_OK"]
@@ -45,7 +46,19 @@ class Core:
 
     def check(self) -> int:
         """Whether the inputs in ``u`` can be used."""
-        return self.functions.mbdy_check(self.handle)
+        return self.functions.mbdy_check(self.handle, None)
+
+    def derivatives(self, x: int | None, u: int | None, dx: int) -> None:
+        """State derivatives at addresses of vectors; the core's own where None."""
+        self.functions.mbdy_derivatives(self.handle, x, u, dx)
+
+    def outputs(self, x: int | None = None, u: int | None = None, y: int | None = None) -> None:
+        """Outputs at addresses of vectors; the core's own where None."""
+        self.functions.mbdy_outputs(self.handle, x, u, y)
+
+    def advance(self, H: float, h: float, order: int = 0) -> int:
+        """One communication step of ``H`` [s] in equal internal steps of at most ``h`` [s]."""
+        return self.functions.mbdy_advance(self.handle, H, h, order)
 
     def explain(self, status: int) -> str:
         """What a status means, in words."""
@@ -65,23 +78,31 @@ class Names(ctypes.Structure):
     )
 
     def __init__(self, compiled: Compiled) -> None:
-        equations = compiled.equations
-        ports, residuals = equations.ports, equations.ports.span("residuals")
-        rows = [n.split(".")[1] for n in ports.output_names[residuals]]
+        ports, begins = compiled.equations.ports, owners(compiled.equations)
         lists = {
             "inputs": ports.input_names, "parameters": ports.parameter_names, "states": ports.state_names,
-            "starts": ports.start_names, "rows": rows, "owners": [*equations.constants, ""],
+            "starts": ports.start_names, "rows": row_names(compiled.equations), "owners": begins,
         }  # fmt: skip
         self._kept = {name: texts(some) for name, some in lists.items()}
-        begins = [at.start for at in equations.constants.values()]
-        end = max((at.stop for at in equations.constants.values()), default=0)
-        self._begins = (ctypes.c_int * (len(begins) + 1))(*begins, end)
+        self._begins = (ctypes.c_int * len(begins))(*begins.values())
         super().__init__(
             **{name: ctypes.addressof(some) for name, some in self._kept.items()},
-            n_owners=len(begins) + 1,
+            n_owners=len(begins),
             constants=ctypes.addressof(self._begins),
         )
 
     @property
     def address(self) -> int:
         return ctypes.addressof(self)
+
+
+def owners(equations: Equations) -> dict[str, int]:
+    """Where the constants of each body and loop begin in k; those of no owner, of linear equations, under ``""``."""
+    begins = {name: at.start for name, at in equations.constants.items()}
+    return {**begins, "": max((at.stop for at in equations.constants.values()), default=0)}
+
+
+def row_names(equations: Equations) -> list[str]:
+    """The loop of each row of the loops."""
+    ports = equations.ports
+    return [name.split(".")[1] for name in ports.output_names[ports.span("residuals")]]

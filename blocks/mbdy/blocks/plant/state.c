@@ -10,25 +10,24 @@ struct header {
     char magic[8], token[48];
     uint64_t order, doubles, sum;
 };
-static const char magic[8] = "mbdyfmu\1";
+static const char magic[8] = "mbdyfmu\2";
 static const uint64_t byte_order = 0x0102030405060708u;
 
-static const struct {
-    int vector;
-    size_t size;
-} saved[] = {
-    {MBDY_S, MBDY_NX}, {MBDY_X, MBDY_NX}, {MBDY_U, MBDY_NU},           {MBDY_P, MBDY_NP},
-    {MBDY_Y, MBDY_NY}, {MBDY_K, MBDY_NK}, {MBDY_LATCHED, MBDY_NIMPULSES},
+static const int saved[] = {
+    MBDY_S, MBDY_GIVEN, MBDY_X, MBDY_U, MBDY_U_MID, MBDY_U_END, MBDY_P, MBDY_Y, MBDY_K, MBDY_LATCHED,
 };
-enum { SAVED = sizeof saved / sizeof saved[0], OWN = MBDY_NY + 2 * MBDY_NU };
+enum { SAVED = sizeof saved / sizeof saved[0] };
 
-static size_t doubles(void) {
-    size_t n = PLANT_MOMENT + OWN;
-    for (int i = 0; i < SAVED; i++) n += saved[i].size;
+/* Doubles of the plant's own beside its vectors: outputs at the start, derivatives of the inputs. */
+static size_t own_doubles(const plant *it) { return (size_t)(it->model->n_y + 2 * it->model->n_u); }
+
+static size_t doubles(const plant *it) {
+    size_t n = PLANT_MOMENT + own_doubles(it);
+    for (int i = 0; i < SAVED; i++) n += (size_t)mbdy_size(it->core, saved[i]);
     return n;
 }
 
-static size_t state_size(void) { return sizeof(struct header) + sizeof(double) * doubles(); }
+size_t plant_state_size(const plant *it) { return sizeof(struct header) + sizeof(double) * doubles(it); }
 
 /* A sum that tells damage (after Fowler, Noll and Vo's FNV-1a, eight bytes at a time). */
 static uint64_t sum_of(const unsigned char *at, size_t n) {
@@ -43,18 +42,18 @@ static uint64_t sum_of(const unsigned char *at, size_t n) {
 }
 
 static void save(const plant *it, void *state) {
-    struct header head = {.order = byte_order, .doubles = doubles()};
+    struct header head = {.order = byte_order, .doubles = doubles(it)};
     unsigned char *at = (unsigned char *)state + sizeof head;
-    const size_t own[] = {sizeof it->now, sizeof(double) * OWN};
+    const size_t own[] = {sizeof it->now, sizeof(double) * own_doubles(it)};
     const void *const from[] = {&it->now, it->first};
     for (int i = 0; i < 2; i++) memcpy(at, from[i], own[i]), at += own[i];
     for (int i = 0; i < SAVED; i++) {
-        memcpy(at, it->vector[saved[i].vector], sizeof(double) * saved[i].size);
-        at += sizeof(double) * saved[i].size;
+        memcpy(at, it->vector[saved[i]], sizeof(double) * (size_t)mbdy_size(it->core, saved[i]));
+        at += sizeof(double) * (size_t)mbdy_size(it->core, saved[i]);
     }
     memcpy(head.magic, magic, sizeof magic);
-    strncpy(head.token, plant_identity.token, sizeof head.token - 1);
-    head.sum = sum_of((unsigned char *)state + sizeof head, doubles());
+    strncpy(head.token, it->own->token, sizeof head.token - 1);
+    head.sum = sum_of((unsigned char *)state + sizeof head, doubles(it));
     memcpy(state, &head, sizeof head);
 }
 
@@ -66,12 +65,12 @@ static int check(plant *it, const void *state, size_t size) {
     if (memcmp(head.magic, magic, sizeof magic) != 0 || head.order != byte_order)
         return plant_say(it, PLANT_ERROR, "these bytes are no state of an FMU made by mbdy for machines of this kind");
     head.token[sizeof head.token - 1] = '\0';
-    if (strcmp(head.token, plant_identity.token) != 0)
+    if (strcmp(head.token, it->own->token) != 0)
         return plant_say(it, PLANT_ERROR,
                          "the state is of another model or version (token %s), this is %s: set one of its own, the FMU is as it was",
-                         head.token, plant_identity.token);
-    if (size != state_size() || head.doubles != doubles() ||
-        head.sum != sum_of((const unsigned char *)state + sizeof head, doubles()))
+                         head.token, it->own->token);
+    if (size != plant_state_size(it) || head.doubles != doubles(it) ||
+        head.sum != sum_of((const unsigned char *)state + sizeof head, doubles(it)))
         return plant_say(it, PLANT_ERROR, "the saved state is damaged (%zu bytes): the FMU is as it was", size);
     memcpy(&then, (const char *)state + sizeof head, sizeof then);
     if (then.exchange != it->now.exchange)
@@ -82,22 +81,34 @@ static int check(plant *it, const void *state, size_t size) {
 
 int plant_set_state(plant *it, const void *state) {
     if (!state) return plant_say(it, PLANT_ERROR, "the state is NULL");
-    const int status = check(it, state, state_size());
+    const int status = check(it, state, plant_state_size(it));
     if (status != PLANT_OK) return status;
     const unsigned char *at = (const unsigned char *)state + sizeof(struct header);
-    const size_t own[] = {sizeof it->now, sizeof(double) * OWN};
+    const size_t own[] = {sizeof it->now, sizeof(double) * own_doubles(it)};
     void *const to[] = {&it->now, it->first};
     for (int i = 0; i < 2; i++) memcpy(to[i], at, own[i]), at += own[i];
     for (int i = 0; i < SAVED; i++) {
-        memcpy(it->vector[saved[i].vector], at, sizeof(double) * saved[i].size);
-        at += sizeof(double) * saved[i].size;
+        memcpy(it->vector[saved[i]], at, sizeof(double) * (size_t)mbdy_size(it->core, saved[i]));
+        at += sizeof(double) * (size_t)mbdy_size(it->core, saved[i]);
     }
     return PLANT_OK;
 }
 
+int plant_save(plant *it, void *bytes, size_t size) {
+    if (!bytes || size != plant_state_size(it))
+        return plant_say(it, PLANT_ERROR, "a state needs %zu bytes, not %zu", plant_state_size(it), size);
+    save(it, bytes);
+    return PLANT_OK;
+}
+
+int plant_restore(plant *it, const void *bytes, size_t size) {
+    const int status = check(it, bytes, size);
+    return status == PLANT_OK ? plant_set_state(it, bytes) : status;
+}
+
 int plant_get_state(plant *it, void **state) {
     if (!state) return plant_say(it, PLANT_ERROR, "the place for the state is NULL");
-    if (!*state) *state = malloc(state_size());
+    if (!*state) *state = malloc(plant_state_size(it));
     if (!*state) return plant_say(it, PLANT_ERROR, "there is no memory for a state");
     save(it, *state);
     return PLANT_OK;
@@ -112,15 +123,15 @@ int plant_free_state(void **state) {
 
 int plant_serialized_size(plant *it, const void *state, size_t *size) {
     if (!state || !size) return plant_say(it, PLANT_ERROR, "the state or the place for its size is NULL");
-    *size = state_size();
+    *size = plant_state_size(it);
     return PLANT_OK;
 }
 
 int plant_serialize(plant *it, const void *state, void *bytes, size_t size) {
     if (!state || !bytes) return plant_say(it, PLANT_ERROR, "the state or the place for its bytes is NULL");
-    if (size < state_size())
-        return plant_say(it, PLANT_ERROR, "a state needs %zu bytes, not %zu", state_size(), size);
-    memcpy(bytes, state, state_size());
+    if (size < plant_state_size(it))
+        return plant_say(it, PLANT_ERROR, "a state needs %zu bytes, not %zu", plant_state_size(it), size);
+    memcpy(bytes, state, plant_state_size(it));
     return PLANT_OK;
 }
 

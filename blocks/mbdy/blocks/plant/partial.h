@@ -4,11 +4,14 @@
 #ifndef MBDY_PARTIAL_H
 #define MBDY_PARTIAL_H
 
-#include "config.h"
 #include "core.h"
-#include "fmu_config.h"
+
+/* As the start closes loops (core/closing.c). */
+#define CLOSED 1e-13
+#define CLOSING_STEPS 50
 
 struct partial {
+    const mbdy_model *model;
     double *s, *x, *u, *p, *k; /* changes of the knowns in, or gradients by them out */
     double *dx, *y;            /* changes of the unknowns out, or seeds in */
     double *end;     /* of the vectors, which lie in one block that begins at s */
@@ -19,26 +22,23 @@ struct partial {
     int *iw;
 };
 
-struct partial *partial_new(void);
+void partial_evaluate(struct partial *d, int equation);
+struct partial *partial_new(const mbdy_model *model);
 void partial_free(struct partial *d);
 void partial_clear(struct partial *d);
 
 /* The change of a vector like x (quaternions scaled to one) from the change of `s` that it was scaled from, or the gradient
    by `s` from that by the scaled vector: the map is symmetric. */
-void partial_scaling(const double *s, double *change);
+void partial_scaling(const mbdy_model *model, const double *s, double *change);
 
-#if MBDY_NROWS
 /* The start closes loops: the change of x by this from the change without, or its gradients by x and k. */
 void closing_forward(struct partial *d, mbdy_core *core);
 void closing_reverse(struct partial *d, mbdy_core *core);
-#endif
 
 /* What follows from changes of s or x, u and, where `parameters`, p. `initial`: x follows from s. */
 void partial_forward(struct partial *d, mbdy_core *core, int initial, int parameters, int want_rates, int want_outputs);
 
-#if FMU_VERSION == 3
 /* The gradients by s or x, u and, where `parameters`, p from the seeds in dx and y. */
 void partial_reverse(struct partial *d, mbdy_core *core, int initial, int parameters, int of_rates, int of_outputs);
-#endif
 
 #endif
