@@ -95,17 +95,6 @@ def test_first_order_geometry_is_right_to_first_order(PI: tuple[int, ...]):
         assert 3.8 < before / after < 4.2, errors
 
 
-@pytest.mark.parametrize("subroutine", [MBDYTL, MBDYL, MBDYPL])
-def test_compiled_is_virtual(subroutine):
-    more = {"LI": [0, 0, 1, 1]} if subroutine is MBDYPL else {}
-    given = random_arguments(np.random.default_rng(7), 4)
-    system = five_body(PI=[0, 1, 0, 0])
-    close(
-        subroutine(**system, **more).MRATE(**given),
-        subroutine(**system, **more).MRATE(**given),
-    )
-
-
 @pytest.mark.parametrize(
     ("LI", "TI"),
     [

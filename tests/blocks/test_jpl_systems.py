@@ -115,9 +115,8 @@ def test_random_systems(tree: int):
         system = with_other_numbers(rng, system)
 
 
-@pytest.mark.parametrize("virtual", [False, True], ids=["compiled", "virtual"])
 @pytest.mark.parametrize("PI", [(0, 0, 0, 0), (1, 1, 0, 0), (0, 0, 0, 1), (1, 1, 1, 1)])
-def test_the_report_s_vehicle(PI: tuple[int, ...], virtual: bool, rng: np.random.Generator, file_model: Model):
+def test_the_report_s_vehicle(PI: tuple[int, ...], rng: np.random.Generator, file_model: Model):
     """The arrays and the model file, which were written apart, are one system."""
     names = dict(zip(("bus", "yoke", "platform", "boom_link", "boom"), range(5), strict=True))
     bodies = []
@@ -127,7 +126,7 @@ def test_the_report_s_vehicle(PI: tuple[int, ...], virtual: bool, rng: np.random
             joint = replace(joint, to=f"body{names[body.joint.to]}", motion=(("free", "prescribed")[PI[k - 1]],))
         bodies.append(replace(body, name=f"body{k}", joint=joint))
     plain = replace(file_model, bodies=tuple(bodies), initial={})
-    m = MBDY(**five_body(PI=PI), virtual=virtual)
+    m = MBDY(**five_body(PI=PI))
     for _ in range(5):
         given = random_arguments(rng, 4)
         x, u = put(plain, given, rng)

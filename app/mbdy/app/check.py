@@ -31,7 +31,7 @@ def check(
     from mbdy.blocks import Plant
 
     loaded = load_model(model)
-    plant = Plant(loaded, virtual=True)
+    plant = Plant(loaded)
     found = totals(loaded, plant.outputs())
     if as_json:
         show_json(_facts(model, plant, found))

@@ -63,8 +63,8 @@ def export_fmu(
 
     Raises `ExportError` for what cannot be exported, `mbdy.engine.CompilerError` where C cannot be compiled or there is
     no compiler, `mbdy.engine.ModelError` where a model made in Python breaks a rule of model files, and OSError where
-    the file cannot be written in the end. All that can be is checked before anything is compiled; an export that fails leaves
-    no file and no folder.
+    the file cannot be written in the end. All that can be is checked before anything is compiled; an export that fails
+    leaves no file and no folder.
     """
     h = checked(fmi=fmi, kind=kind, step=step, integrator=integrator)
     wanted = platforms_of(platforms, kind)

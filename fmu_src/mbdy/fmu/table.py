@@ -75,7 +75,7 @@ class Array:
 
 
 def scalars(
-    ports: Ports, initial: Collection[str], *, derivatives: bool = False, independent: bool = False
+    ports: Ports, initial: Collection[str] = (), *, derivatives: bool = False, independent: bool = False
 ) -> tuple[Scalar, ...]:
     """The rows of ``ports``, in the order of their value references.
 

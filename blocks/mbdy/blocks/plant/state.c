@@ -63,18 +63,18 @@ static int check(plant *it, const void *state, size_t size) {
     if (!state || size < sizeof head) return plant_say(it, PLANT_ERROR, "no saved state: %zu bytes are too few", size);
     memcpy(&head, state, sizeof head);
     if (memcmp(head.magic, magic, sizeof magic) != 0 || head.order != byte_order)
-        return plant_say(it, PLANT_ERROR, "these bytes are no state of an FMU made by mbdy for machines of this kind");
+        return plant_say(it, PLANT_ERROR, "these bytes are no state saved by mbdy for machines of this kind");
     head.token[sizeof head.token - 1] = '\0';
     if (strcmp(head.token, it->own->token) != 0)
         return plant_say(it, PLANT_ERROR,
-                         "the state is of another model or version (token %s), this is %s: set one of its own, the FMU is as it was",
+                         "the state is of another model or version (token %s), this is %s: set one of its own, nothing was changed",
                          head.token, it->own->token);
     if (size != plant_state_size(it) || head.doubles != doubles(it) ||
         head.sum != sum_of((const unsigned char *)state + sizeof head, doubles(it)))
-        return plant_say(it, PLANT_ERROR, "the saved state is damaged (%zu bytes): the FMU is as it was", size);
+        return plant_say(it, PLANT_ERROR, "the saved state is damaged (%zu bytes): nothing was changed", size);
     memcpy(&then, (const char *)state + sizeof head, sizeof then);
     if (then.exchange != it->now.exchange)
-        return plant_say(it, PLANT_ERROR, "the state is of an instance for %s: the FMU is as it was",
+        return plant_say(it, PLANT_ERROR, "the state is of an instance for %s: nothing was changed",
                          then.exchange != 0.0 ? "model exchange" : "co-simulation");
     return PLANT_OK;
 }

@@ -20,8 +20,7 @@ static size_t bytes(int n) { return sizeof(double) * (size_t)n; }
 /* Co-simulation */
 
 static int check_time(plant *it, double time, double step) {
-    if (!(step > 0.0 && isfinite(step)))
-        return plant_say(it, PLANT_DISCARD, "the step size is %g s: it must be positive and finite", step);
+    if (!(step > 0.0 && isfinite(step))) return plant_explain(it, MBDY_BAD_STEP, step);
     if (!isfinite(time)) return plant_say(it, PLANT_DISCARD, "the time is %g s: it must be finite", time);
     const double slack = TIME_TOLERANCE * (fmax(1.0, fabs(time)) + step);
     if (it->now.timed != 0.0 && fabs(time - it->now.time) > slack)

@@ -135,13 +135,13 @@ int plant_usable(plant *it, const struct plant_variable *v, double value) {
     const int parameter = v->vector == PLANT_PARAMETER, input = v->vector == PLANT_INPUT;
     it->fault = input ? MBDY_BAD_INPUT : parameter ? MBDY_BAD_PARAMETER : MBDY_BAD_START;
     if (input && v->boolean && value != 0.0 && value != 1.0)
-        return plant_say(it, PLANT_DISCARD, "input '%s' is %g: set 0 or 1", v->name, value);
+        return plant_say(it, PLANT_DISCARD, "input '%s': must be 0 or 1, got %g", v->name, value);
     if (!isfinite(value))
-        return plant_say(it, PLANT_DISCARD, "%s '%s' is %g: set a finite number",
+        return plant_say(it, PLANT_DISCARD, "%s '%s': must be finite, got %g",
                          input ? "input" : parameter ? "parameter" : "start value", v->name, value);
     if (parameter && (value < v->minimum || value > v->maximum))
-        return plant_say(it, PLANT_DISCARD, "parameter '%s' is %.17g: set it to at %s %g", v->name, value,
-                         value < v->minimum ? "least" : "most", value < v->minimum ? v->minimum : v->maximum);
+        return plant_say(it, PLANT_DISCARD, "parameter '%s': must be %s %g, got %.12g", v->name,
+                         value < v->minimum ? ">=" : "<=", value < v->minimum ? v->minimum : v->maximum, value);
     return PLANT_OK;
 }
 

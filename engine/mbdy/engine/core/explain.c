@@ -14,24 +14,26 @@ static void say(char *text, const char *format, ...) {
     va_end(values);
 }
 
+/* Length of a name without its index. */
+static int stem(const char *name) { return (int)strcspn(name, "["); }
+
 static void bad_input(const mbdy_core *core, const mbdy_names *names, char *text) {
     const mbdy_model *m = core->model;
     const int place = core->fault;
     const double *u = core->looked_at;
     const int is_switch = place >= m->switches && place < m->switches + m->n_switches;
     if (is_switch)
-        say(text, "input '%s' is %g: set 0 or 1", names->inputs[place], u[place]);
+        say(text, "input '%s': must be 0 or 1, got %g", names->inputs[place], u[place]);
     else if (isfinite(u[place])) /* the only other input that must be more than finite */
-        say(text, "input '%s' and its next two must lead away from the attracting centre, and are [%g, %g, %g] m: set others",
-            names->inputs[place], u[place], u[place + 1], u[place + 2]);
+        say(text, "input '%.*s': must lead away from the attracting centre, got [%g, %g, %g] m", stem(names->inputs[place]), names->inputs[place], u[place], u[place + 1], u[place + 2]);
     else
-        say(text, "input '%s' is %g: set a finite number", names->inputs[place], u[place]);
+        say(text, "input '%s': must be finite, got %g", names->inputs[place], u[place]);
 }
 
 static void bad_parameter(const mbdy_core *core, const mbdy_names *names, char *text) {
     const int n_p = core->model->n_p;
     if (core->fault < n_p) {
-        say(text, "parameter '%s' is %g: set a finite number", names->parameters[core->fault], core->vector[MBDY_P][core->fault]);
+        say(text, "parameter '%s': must be finite, got %g", names->parameters[core->fault], core->vector[MBDY_P][core->fault]);
         return;
     }
     int owner = -1;
@@ -40,7 +42,7 @@ static void bad_parameter(const mbdy_core *core, const mbdy_names *names, char *
     if (!*name)
         say(text, "parameters: no finite linear equations follow from them; look at the operating point");
     else if (strncmp(name, "loop.", 5) == 0)
-        say(text, "parameter '%s.distance' is too small: set at least 1e-6 m", name);
+        say(text, "parameter '%s.distance': must be >= 1e-6 m", name);
     else
         say(text,
             "parameters of body '%s': no body can have them; its mass and the principal moments of its inertia (less its "
@@ -54,15 +56,14 @@ static void bad_start(const mbdy_core *core, const mbdy_names *names, char *text
     const double *s = core->vector[MBDY_S];
     const int bad = mbdy_not_finite(s, m->n_x);
     if (bad >= 0) {
-        say(text, "start value '%s' is %g: set a finite number", names->starts[bad], s[bad]);
+        say(text, "start value '%s': must be finite, got %g", names->starts[bad], s[bad]);
         return;
     }
     for (int i = 0; i < m->n_quaternions; i++) {
         const int at = m->quaternions[i];
         if (s[at] == 0.0 && s[at + 1] == 0.0 && s[at + 2] == 0.0 && s[at + 3] == 0.0) {
-            const char *name = names->starts[at], *bracket = strrchr(name, '[');
-            say(text, "start value '%.*s' is a quaternion of zeros: set at least one of its four elements",
-                bracket ? (int)(bracket - name) : (int)strlen(name), name);
+            say(text, "start value '%.*s': a quaternion must not be zero, set at least one of its four elements",
+                stem(names->starts[at]), names->starts[at]);
             return;
         }
     }
@@ -81,20 +82,17 @@ void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, do
             return;
         case MBDY_TORN:
             say(text,
-                "loop.%s came apart within the step of %g s from %.17g s, the state is as it was: the internal step %g s may "
-                "be too long for its time constant or for the motion, or the mechanism singular there",
-                names->rows[place], H, time, h);
+                "'loop.%s' came apart between %.12g s and %.12g s, the state is as it was: the internal step %g s may be too long "
+                "for its time constant or for the motion, or the mechanism singular there",
+                names->rows[place], time, time + H, h);
             return;
         case MBDY_FAILED:
             say(text,
-                "state '%s' left the finite numbers within the step of %g s from %.17g s, the state is as it was: look at "
-                "inputs and parameters; a joint may move no inertia there, or the internal step %g s may be too long",
-                names->states[place], H, time, h);
+                "state '%s' left the finite numbers between %.12g s and %.12g s, the state is as it was: look at inputs and "
+                "parameters; a joint may move no inertia there, or the internal step %g s may be too long",
+                names->states[place], time, time + H, h);
             return;
         default:
-            if (H > 0.0 && isfinite(H))
-                say(text, "the communication step of %g s is more than 1e9 internal steps of %g s: take shorter ones", H, h);
-            else
-                say(text, "the communication step is %g s: it must be positive and finite", H);
+            say(text, "communication step size: must be positive, finite and at most 1e9 internal steps of %g s, got %g s", h, H);
     }
 }

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.core.binding import Owned, texts
-from mbdy.engine.core.integrators import CODES
+from mbdy.engine.core.integrators import CODES, INTEGRATORS
 from mbdy.engine.core.library import CONSTANTS, Compiled
 from mbdy.engine.order_n.equations import Equations
 
@@ -22,6 +22,8 @@ class Core:
     """
 
     def __init__(self, compiled: Compiled, integrator: str = "rk4") -> None:
+        if INTEGRATORS[integrator].implicit and not compiled.implicit:
+            raise ValueError(f"integrator {integrator!r} needs equations compiled with implicit=True")
         self.compiled = compiled
         functions = self.functions = compiled.functions
         self._owned = Owned(functions.mbdy_new(functions.mbdy_this(), CODES[integrator], None), functions.mbdy_free)
