@@ -53,6 +53,7 @@ docs: $(VENV)/.installed
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
 
+# The group of tests has ziglang, the extra `native`: where there is no cc the environment brings a C compiler.
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or later is needed; say which: make PYTHON=python3.12 ..." >&2; exit 1; }
