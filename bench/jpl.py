@@ -79,7 +79,7 @@ def subject(made: Equations) -> Subject:
     timed.per_call()
     expected = np.array(made.derivatives(*vectors)).ravel()
     if not np.allclose(rates, expected, rtol=1e-9, atol=1e-12):
-        raise RuntimeError("the compiled derivatives are not those of CasADi's virtual machine")
+        raise RuntimeError("the compiled derivatives are not those that CasADi evaluates")
     return timed
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import fmpy
@@ -18,10 +19,10 @@ from fmpy.validation import validate_fmu
 
 from fmu.client import Direct, satellite
 from mbdy.engine import CompilerError, ModelError, NoCompilerNote, loads, ports
-from mbdy.engine.core.build import compiler
+from mbdy.engine.core.build import Compiler, compiler
 from mbdy.fmu import ExportError, export_fmu
 from mbdy.fmu.export import platforms_of
-from mbdy.fmu.native.platforms import ALL, host
+from mbdy.fmu.native.platforms import ALL, OLDEST_GLIBC, glibc_needed, host
 from mbdy.fmu.python import front
 from mbdy.fmu.python.kind import FLAVOURS, PARTS, SLAVE
 from mbdy.fmu.python.slave.contents import core_name
@@ -355,3 +356,14 @@ def test_our_c_compiles_without_a_warning(tmp_path, fmi):
     command = [*compiler().command, *front.FLAGS, *flags, "-o", made, source]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(find_spec("ziglang") is None or host().name != "linux64", reason="ziglang on Linux on x86-64")
+@pytest.mark.parametrize("fmi", VERSIONS)
+def test_ziglang_makes_our_library_for_every_glibc(monkeypatch, fmi):
+    ziglang = Compiler((sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"), "ziglang")
+    monkeypatch.setattr(front, "compiler", lambda: ziglang)
+    made = FLAVOURS[fmi].front()
+    assert made
+    assert b"libdl.so.2" in made
+    assert glibc_needed(made) <= OLDEST_GLIBC

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 
-import tomlkit
-
 from mbdy.engine.files.joints import joint_of
 from mbdy.engine.files.loops import TIME_CONSTANT, spelled
 from mbdy.engine.files.modes import TERMS
@@ -173,11 +171,15 @@ def _shortest(tensor: Matrix3) -> object:
 
 
 def _dotted(names: Iterable[str]) -> str:
+    import tomlkit
+
     return ".".join(tomlkit.key(name).as_string() for name in names)
 
 
 def _literal(value: object) -> str:
     """``value`` as TOML writes it; floats by the shortest text that reads back to the same bits."""
+    import tomlkit
+
     if isinstance(value, str):
         return tomlkit.string(value).as_string()
     if isinstance(value, int | float):

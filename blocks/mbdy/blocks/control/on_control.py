@@ -9,10 +9,10 @@ from typing import Any
 import control
 import numpy as np
 
-from mbdy.blocks.cssl.block import Array, Block, Static, number
-from mbdy.blocks.cssl.chosen import Chosen, scalar_names, split
-from mbdy.blocks.cssl.integrator import Integrator
-from mbdy.blocks.cssl.sampled import Sampled
+from mbdy.blocks.control.block import Array, Block, Static, number
+from mbdy.blocks.control.chosen import Chosen, scalar_names, split
+from mbdy.blocks.control.integrator import Integrator
+from mbdy.blocks.control.sampled import Sampled
 from mbdy.blocks.plant import Plant
 
 Parameters = dict[str, Any]
