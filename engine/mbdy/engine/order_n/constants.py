@@ -17,6 +17,7 @@ from mbdy.engine.model.system import ZERO3, Body, Flex, Model, Node
 from mbdy.engine.model.variables import coupled_modes
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.joints import Shape, shape
+from mbdy.engine.order_n.kernels import kernel
 
 LOOP_CONSTANTS = 2
 """Decay of its errors [1/s] and distance [m] of each loop, 0 where it has none."""
@@ -210,7 +211,7 @@ def prepare_body(kind: Structure) -> ca.Function:
     for name, size in constant_fields(kind).sizes:
         if size:
             pieces.append(ca.densify(made[name] if name in made else p[name]))
-    return ca.Function("prepare_body", [vector], [ca.vertcat(*pieces)])
+    return kernel("prepare_body", {"p": vector}, {"k": ca.vertcat(*pieces)})
 
 
 def _possible(mass: SX, spins: list[SX], inertia: SX, whole: SX) -> SX:

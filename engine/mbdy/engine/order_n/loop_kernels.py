@@ -18,6 +18,7 @@ from casadi import DM, SX
 from mbdy.engine.model.system import INERTIAL, Loop, Side
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.constants import LOOP_CONSTANTS
+from mbdy.engine.order_n.kernels import kernel
 
 REFINEMENTS = 12
 PROXIMAL = 1e-4
@@ -96,10 +97,10 @@ def errors(kind: Closure, d: SX, R: SX, distance: SX) -> SX:
 
 
 def constrain(kind: Closure) -> ca.Function:
-    """In: constants; of a and of b: C, rho (node to inertial components, place), V in a frame that moves with a
-    constant velocity (6), that velocity (3, inertial axes).
+    """Of a and of b: C, rho (node to inertial components, place), V in a frame that moves with a constant velocity (6),
+    that velocity (``slip``, 3, inertial axes).
 
-    Out: phi (n), phi' (n), G_a and G_b (6, n; forces on the nodes for unit multipliers, node axes, about the node), and
+    phi (n), phi' (n), G_a and G_b (6, n; forces on the nodes for unit multipliers, node axes, about the node), and
     gamma (n) with ``G_a^T A_a + G_b^T A_b = gamma``, where accelerations are component-wise in the same frames.
     """
     constants = SX.sym("k", LOOP_CONSTANTS)
@@ -124,9 +125,11 @@ def constrain(kind: Closure) -> ca.Function:
         slip = pose[side][0].T @ sides[side][3]
         bias -= G[side].T @ ca.vertcat(SX(3, 1), ca.cross(W[:3], slip))
     gamma = -bias - 2 * share * rate - share**2 * phi
-    inputs = [constants, *sides[0], *sides[1]]
-    outputs = [ca.densify(f) for f in (phi, rate, *G, gamma)]
-    return ca.Function(f"constrain_{kind.name}", inputs, outputs)
+    inputs = {"k": constants}
+    for name, side in zip("ab", sides, strict=True):
+        inputs |= dict(zip((f"C_{name}", f"rho_{name}", f"V_{name}", f"slip_{name}"), side, strict=True))
+    outputs = {"phi": phi, "rate": rate, "G_a": G[0], "G_b": G[1], "gamma": gamma}
+    return kernel(f"constrain_{kind.name}", inputs, {name: ca.densify(value) for name, value in outputs.items()})
 
 
 def _symbols(name: str) -> tuple[SX, SX, SX, SX]:
@@ -139,8 +142,7 @@ def _pose_rate(C: SX, W: SX) -> SX:
 
 
 def force(kind: Closure) -> ca.Function:
-    """In: constants, lambda (n), G_a (6, n), C_a, rho_a, C_b, rho_b. Out: force on b and torque about its place, axes
-    of a's loop frame (3, 3)."""
+    """Force on b and torque about its place, axes of a's loop frame (3, 3), for multipliers (n)."""
     C_a, rho_a, C_b, rho_b = SX.sym("Ca", 3, 3), SX.sym("ra", 3), SX.sym("Cb", 3, 3), SX.sym("rb", 3)
     G, multipliers = SX.sym("G", 6, kind.size), SX.sym("lambda", kind.size)
     on_a = G @ multipliers
@@ -148,39 +150,42 @@ def force(kind: Closure) -> ca.Function:
     place_b = rho_b + C_b @ SX(DM(kind.b.at))
     n -= ca.cross(place_b - rho_a, f)
     frame = (C_a @ spatial.rotation_matrix(SX(DM(kind.a.frame)))).T
-    return ca.Function(f"force_{kind.name}", [multipliers, G, C_a, rho_a, C_b, rho_b], [frame @ f, frame @ n])
+    inputs = {"multipliers": multipliers, "G_a": G, "C_a": C_a, "rho_a": rho_a, "C_b": C_b, "rho_b": rho_b}
+    return kernel(f"force_{kind.name}", inputs, {"force": frame @ f, "torque": frame @ n})
 
 
 def to_body(modes: int, size: int) -> ca.Function:
-    """In: E, r, Phi (6, modes) of a node, columns (6, size) on it. Out: columns on the body; and on its modes."""
+    """Columns ``N`` (6, size) on a node as ``N_body`` on its body and ``N_modes`` on its modes."""
     E, r, Phi, N = SX.sym("E", 3, 3), SX.sym("r", 3), SX.sym("Phi", 6, modes), SX.sym("N", 6, size)
     on_body = ca.horzcat(*(spatial.force_to_parent(E, r, N[:, i]) for i in range(size)))
-    return ca.Function(f"to_body_{modes}_{size}", [E, r, Phi, N], [on_body, Phi.T @ N])
+    inputs = {"E": E, "r": r, "Phi": Phi, "N": N}
+    return kernel(f"to_body_{modes}_{size}", inputs, {"N_body": on_body, "N_modes": Phi.T @ N})
 
 
 def past_modes(modes: int, size: int) -> ca.Function:
-    """In: g, F^-1 of the condensed modes, columns on body and modes. Out: columns on the body alone, change of t."""
+    """Columns on body and modes as ``N_joint`` on the body alone, and the ``change`` of t of its eliminated modes."""
     g, inverse, N, Nf = (SX.sym("g", modes, 6), SX.sym("W", modes, modes), SX.sym("N", 6, size),
                          SX.sym("Nf", modes, size))  # fmt: skip
-    return ca.Function(f"past_modes_{modes}_{size}", [g, inverse, N, Nf], [N - g.T @ Nf, -inverse @ Nf])
+    inputs = {"g": g, "inverse": inverse, "N": N, "N_modes": Nf}
+    return kernel(f"past_modes_{modes}_{size}", inputs, {"N_joint": N - g.T @ Nf, "change": -inverse @ Nf})
 
 
 def past_joint(active: int, size: int) -> ca.Function:
-    """In: E, r, g (active, 6), S and D^-1 S^T of free speeds, columns (6, size).
-
-    Out: S^T N (active, size), change of t, and the columns on what the joint sits on.
-    """
+    """Of columns ``N`` (6, size): ``epsilon`` S^T N (active, size), ``change`` of t, and ``N_parent`` on what the joint
+    sits on."""
     E, r = SX.sym("E", 3, 3), SX.sym("r", 3)
     g, S, solved, N = SX.sym("g", active, 6), SX.sym("S", 6, active), SX.sym("DS", active, 6), SX.sym("N", 6, size)
     epsilon = S.T @ N
     left = N - g.T @ epsilon
     above = ca.horzcat(*(spatial.force_to_parent(E, r, left[:, i]) for i in range(size)))
-    return ca.Function(f"past_joint_{active}_{size}", [E, r, g, S, solved, N], [epsilon, -solved @ N, above])
+    inputs = {"E": E, "r": r, "g": g, "S_free": S, "solved": solved, "N": N}
+    outputs = {"epsilon": epsilon, "change": -solved @ N, "N_parent": above}
+    return kernel(f"past_joint_{active}_{size}", inputs, outputs)
 
 
 @cache
 def solver(sparsity: str, size: int) -> ca.Function:
-    """In: ``A = G M^-1 G^T`` with open rows empty, which rows are closed (n), b (n). Out: lambda with ``A lambda = b``.
+    """Multipliers (n) with ``A multipliers = b``: ``A = G M^-1 G^T`` with open rows empty, which are not ``closed``.
 
     Redundant rows leave A singular; refinements with a proximal term approach the multipliers of least norm, metres and
     radians weighed alike, and make no decision on rank. Where redundant rows contradict each other, by rounding or by
@@ -205,7 +210,7 @@ def solver(sparsity: str, size: int) -> ca.Function:
     left, less = (ca.norm_inf((b - A @ found) / ca.sqrt(weight)) for found in (multipliers, better))
     solved = ca.logic_or(left <= SOLVED * ca.norm_inf(b / ca.sqrt(weight)), less > BETTER * left)
     multipliers = ca.if_else(solved, multipliers, better)
-    return ca.Function(f"solve_{size}", [A, closed, given], [multipliers])
+    return kernel(f"solve_{size}", {"A": A, "closed": closed, "b": given}, {"multipliers": multipliers})
 
 
 def _refined(A: SX, b: SX, multipliers: SX, factors: tuple[SX, SX, list[int]], times: int) -> SX:

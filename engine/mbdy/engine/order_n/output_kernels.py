@@ -12,14 +12,14 @@ from mbdy.engine.order_n import flexible_body as deformation
 from mbdy.engine.order_n import nodes as seats
 from mbdy.engine.order_n.constants import Structure
 from mbdy.engine.order_n.joints import quaternion
+from mbdy.engine.order_n.kernels import kernel
 from mbdy.engine.order_n.rigid_body import constants, drive, drive_symbols, gathered, kind_name, n_forces, wrench
 
 
 def place(kind: Structure) -> ca.Function:
-    """In: q, k, E, r, V, eta, eta', parent's (or its node's) quaternion, C, rho; floating roots sit at the reference
-    point.
+    """Quaternion, C, rho of the body, ``first_moment`` m rho_c, linear momentum (of the velocity in V).
 
-    Out: quaternion, C, rho of the body, m rho_c, linear momentum (of the velocity in V).
+    ``_parent``: of what its joint sits on; floating roots sit at the reference point.
     """
     form = kind.form
     q, E, r, V = SX.sym("q", form.n_q), SX.sym("E", 3, 3), SX.sym("r", 3), SX.sym("V", 6)
@@ -32,30 +32,33 @@ def place(kind: Structure) -> ca.Function:
     C = C_parent @ E.T
     rho = rho_parent if kind.floating else rho_parent + C_parent @ r
     momentum = C @ momentum_of(V)[3:]
-    inputs = [q, symbol, E, r, V, eta, eta_rate, quat_parent, C_parent, rho_parent]
-    outputs = [turned, C, rho, k["mass"] * rho + C @ _moment(M), momentum]
-    return ca.Function(f"place_{kind_name(kind)}", inputs, outputs)
+    inputs = {"q": q, "k": symbol, "E": E, "r": r, "V": V, "eta": eta, "eta_rate": eta_rate}
+    inputs |= {"quaternion_parent": quat_parent, "C_parent": C_parent, "rho_parent": rho_parent}
+    outputs = {"quaternion": turned, "C": C, "rho": rho}
+    outputs |= {"first_moment": k["mass"] * rho + C @ _moment(M), "momentum": momentum}
+    return kernel(f"place_{kind_name(kind)}", inputs, outputs)
 
 
 def stand(floating: bool) -> ca.Function:
-    """In: E, r, C and rho of the parent. Out: C (to inertial components) and rho; a floating root sits at the
-    reference point."""
+    """C (to inertial components) and rho; a floating root sits at the reference point."""
     E, r = SX.sym("E", 3, 3), SX.sym("r", 3)
     C_parent, rho_parent = SX.sym("Cp", 3, 3), SX.sym("rp", 3)
     rho = rho_parent if floating else rho_parent + C_parent @ r
-    return ca.Function(f"stand_{int(floating)}", [E, r, C_parent, rho_parent], [C_parent @ E.T, rho])
+    inputs = {"E": E, "r": r, "C_parent": C_parent, "rho_parent": rho_parent}
+    return kernel(f"stand_{int(floating)}", inputs, {"C": C_parent @ E.T, "rho": rho})
 
 
 def seat(kind: Structure, node: int) -> ca.Function:
-    """In: k, eta, quaternion, C, rho of the body. Out: quaternion, C, rho of the node."""
+    """Quaternion, C, rho of the node, from those of the body."""
     eta, quat, C, rho = SX.sym("eta", kind.modes), SX.sym("q", 4), SX.sym("C", 3, 3), SX.sym("rho", 3)
     symbol, k = constants(kind)
     turned, C_node = quat, C
     if kind.flex:
         own = seats.turned(kind, node, eta)
         turned, C_node = spatial.quaternion_product(quat, own), C @ spatial.rotation_matrix(own)
-    outputs = [turned, C_node, rho + C @ seats.place(kind, node, k, eta)]
-    return ca.Function(f"seat_place_{kind_name(kind, node)}", [symbol, eta, quat, C, rho], outputs)
+    inputs = {"k": symbol, "eta": eta, "quaternion_body": quat, "C_body": C, "rho_body": rho}
+    outputs = {"quaternion": turned, "C": C_node, "rho": rho + C @ seats.place(kind, node, k, eta)}
+    return kernel(f"seat_place_{kind_name(kind, node)}", inputs, outputs)
 
 
 def _momenta(kind: Structure, k: dict[str, SX]) -> tuple[SX, SX, SX, Callable[[SX], SX]]:
@@ -73,9 +76,9 @@ def _moment(M: SX) -> SX:
 
 
 def spin(kind: Structure) -> ca.Function:
-    """In: k, V, eta, eta', h, C, rho, mass centre of the system from the reference point, its velocity.
+    """Angular momentum about the system's mass centre, inertial axes; wheel speeds.
 
-    Out: angular momentum about the system's mass centre, inertial axes; wheel speeds.
+    ``centre``: mass centre of the system from the reference point; ``drift``: its velocity.
     """
     V, h, C, rho = SX.sym("V", 6), SX.sym("h", kind.wheels), SX.sym("C", 3, 3), SX.sym("rho", 3)
     centre, drift = SX.sym("centre", 3), SX.sym("drift", 3)
@@ -86,19 +89,20 @@ def spin(kind: Structure) -> ca.Function:
     for i in range(kind.wheels):
         spins += k["spin_axes"][3 * i : 3 * i + 3] * h[i]
     total = C @ (H[:3] + spins) + ca.cross(rho - centre, C @ H[3:])
-    inputs = [symbol, V, eta, eta_rate, h, C, rho, centre, drift]
-    return ca.Function(f"spin_{kind_name(kind)}", inputs, [total, efforts.wheel_speeds(kind, k, h, V[:3])])
+    inputs = {"k": symbol, "V": V, "eta": eta, "eta_rate": eta_rate, "h": h, "C": C, "rho": rho}
+    outputs = {"angular_momentum": total, "speeds": efforts.wheel_speeds(kind, k, h, V[:3])}
+    return kernel(f"spin_{kind_name(kind)}", {**inputs, "centre": centre, "drift": drift}, outputs)
 
 
 def points(kind: Structure) -> ca.Function:
-    """In: k, V, A, C, rho, reference position, reference velocity, gravity to give back.
+    """Position, velocity, acceleration (inertial axes) and specific force (body axes) of the origin and of each node
+    (12 each); of a flexible body at its origin only.
 
-    Out: position, velocity, acceleration (inertial axes) and specific force (body axes) of the origin and of each
-    node (12 each); of a flexible body, or a node of one, at its origin only.
+    ``origin`` and ``drift``: position and velocity of the reference; ``gravity`` to give back.
     """
-    V, A, C, rho = SX.sym("V", 6), SX.sym("A", 6), SX.sym("C", 3, 3), SX.sym("rho", 3)
-    origin, drift, gravity = SX.sym("r0", 3), SX.sym("v0", 3), SX.sym("g", 3)
     symbol, k = constants(kind)
+    inputs = _place_symbols()
+    V, A, C, rho, origin, drift, gravity = inputs.values()
     seen = []
     omega, alpha = V[:3], A[:3]
     fixed = [] if kind.flex else [k["nodes"][3 * i : 3 * i + 3] for i in range(kind.nodes)]
@@ -106,27 +110,28 @@ def points(kind: Structure) -> ca.Function:
         v = V[3:] + ca.cross(omega, point)
         a = A[3:] + ca.cross(alpha, point) + ca.cross(omega, v)
         seen += [origin + rho + C @ point, drift + C @ v, C @ a + gravity, a]
-    inputs = [symbol, V, A, C, rho, origin, drift, gravity]
-    return ca.Function(f"points_{kind_name(kind)}", inputs, [ca.densify(ca.vertcat(*seen))])
+    return kernel(f"points_{kind_name(kind)}", {"k": symbol, **inputs}, {"points": ca.densify(ca.vertcat(*seen))})
 
 
 def point() -> ca.Function:
-    """In: V, A, C, rho of a node of a flexible body, reference position, reference velocity, gravity to give back.
-
-    Out: position, velocity, acceleration (inertial axes) and specific force (node axes).
-    """
-    V, A, C, rho = SX.sym("V", 6), SX.sym("A", 6), SX.sym("C", 3, 3), SX.sym("rho", 3)
-    origin, drift, gravity = SX.sym("r0", 3), SX.sym("v0", 3), SX.sym("g", 3)
+    """What `points` has, of a node of a flexible body, node axes in the place of the body's."""
+    inputs = _place_symbols()
+    V, A, C, rho, origin, drift, gravity = inputs.values()
     a = A[3:] + ca.cross(V[:3], V[3:])
     seen = [origin + rho, drift + C @ V[3:], C @ a + gravity, a]
-    return ca.Function("point", [V, A, C, rho, origin, drift, gravity], [ca.vertcat(*seen)])
+    return kernel("point", inputs, {"points": ca.vertcat(*seen)})
+
+
+def _place_symbols() -> dict[str, SX]:
+    sizes = {"V": (6, 1), "A": (6, 1), "C": (3, 3), "rho": (3, 1), "origin": (3, 1), "drift": (3, 1), "gravity": (3, 1)}
+    return {name: SX.sym(name, *size) for name, size in sizes.items()}
 
 
 def loads(kind: Structure, leaf: bool) -> ca.Function:
-    """In: S, k, p, tau, A, what loops add to p, acceleration, switches, children's P and p (not at a tip; of all where
-    the body is flexible).
+    """Load f = P A + p of the joint (6), reaction S^T f - tau of held speeds (n_u).
 
-    Out: load f = P A + p of the joint (6), reaction S^T f - tau of held speeds (n_u).
+    ``closing``: what loops add to p; ``P_below``, ``p_below``: the children's (not at a tip), of all where the body is
+    flexible.
     """
     form = kind.form
     S, A, p_own, tau = SX.sym("S", 6, form.n_u), SX.sym("A", 6), SX.sym("p", 6), SX.sym("tau", form.n_u)
@@ -136,17 +141,17 @@ def loads(kind: Structure, leaf: bool) -> ca.Function:
     P, p = gathered(kind, leaf, k["M"], P_children, p_own, p_children)
     f = P @ A + p + closing
     held, _ = drive(kind, acceleration, switches)
-    inputs = [S, symbol, p_own, tau, A, closing, acceleration, switches, *([] if leaf else [P_children, p_children])]
-    return ca.Function(f"loads_{kind_name(kind, leaf)}", inputs, [f, held * (S.T @ f - tau)])
+    inputs = {"S": S, "k": symbol, "p": p_own, "tau": tau, "A": A, "closing": closing, "acceleration": acceleration}
+    inputs |= {"switches": switches, **({} if leaf else {"P_below": P_children, "p_below": p_children})}
+    return kernel(f"loads_{kind_name(kind, leaf)}", inputs, {"load": f, "reaction": held * (S.T @ f - tau)})
 
 
 def energy(kind: Structure) -> ca.Function:
-    """In: q, u, k, V, A less gravity, eta, eta', eta'', what acts on body and modes (of a flexible body), h, C, wheel
-    speeds, forces, tau, reaction, wheel torques, rest, velocity of the reference, position of the body's origin,
-    gravity, gravity in the sweeps.
-
-    Out: energy of the body with its joint's springs; rate of kinetic energy less power (Huston and Liu Eq. 55); strain
+    """Energy of the body with its joint's springs; rate of kinetic energy less power (Huston and Liu Eq. 55); strain
     energy of its modes.
+
+    A is less gravity; ``push`` and ``modal_push`` act on body and modes (of a flexible body); ``drift`` is the velocity
+    of the reference, ``origin`` the body's, ``swept_gravity`` gravity in the sweeps.
     """
     form, m = kind.form, kind.modes
     q, u = SX.sym("q", form.n_q), SX.sym("u", form.n_u)
@@ -181,6 +186,9 @@ def energy(kind: Structure) -> ca.Function:
         power += torques[i] * speeds[i]
     if not kind.floating:
         potential += efforts.potential(kind, k, q, rest)
-    inputs = [q, u, symbol, V, A, eta, eta_rate, modal_A, push, modal_push, h, C, speeds, forces, tau, reaction]
-    inputs += [torques, rest, drift, origin, gravity, swept]
-    return ca.Function(f"energy_{kind_name(kind)}", inputs, [kinetic + potential, growth - power, strain])
+    inputs = {"q": q, "u": u, "k": symbol, "V": V, "A": A, "eta": eta, "eta_rate": eta_rate, "modal_rate": modal_A}
+    inputs |= {"push": push, "modal_push": modal_push, "h": h, "C": C, "speeds": speeds, "forces": forces, "tau": tau}
+    inputs |= {"reaction": reaction, "wheel_torques": torques, "rest": rest, "drift": drift, "origin": origin}
+    inputs |= {"gravity": gravity, "swept_gravity": swept}
+    outputs = {"energy": kinetic + potential, "work_residual": growth - power, "strain_energy": strain}
+    return kernel(f"energy_{kind_name(kind)}", inputs, outputs)

@@ -6,9 +6,6 @@ called from the graph that `mbdy.engine.order_n.sweeps` lays along the tree.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-
 import casadi as ca
 from casadi import SX
 
@@ -16,27 +13,7 @@ from mbdy.engine.model.variables import switched
 from mbdy.engine.order_n import efforts, spatial
 from mbdy.engine.order_n.constants import Structure, constant_fields
 from mbdy.engine.order_n.joints import motion
-
-
-@dataclass
-class Kernels:
-    """Kernels made so far, and how often each was called (to count the operations of the equations)."""
-
-    made: dict[tuple, ca.Function] = field(default_factory=dict)
-    calls: dict[tuple, int] = field(default_factory=dict)
-
-    def call(self, make: Callable[..., ca.Function], key: tuple, *args: ca.MX) -> tuple[ca.MX, ...]:
-        """Call the kernel that ``make(*key)`` gives, making it at the first call."""
-        full = (make.__name__, *key)
-        if full not in self.made:
-            self.made[full] = make(*key)
-        self.calls[full] = self.calls.get(full, 0) + 1
-        result = self.made[full](*args)
-        return result if isinstance(result, tuple) else (result,)
-
-    def operations(self) -> int:
-        """Scalar operations of all calls."""
-        return sum(self.made[key].n_instructions() * count for key, count in self.calls.items())
+from mbdy.engine.order_n.kernels import kernel
 
 
 def constants(kind: Structure) -> tuple[SX, dict[str, SX]]:
@@ -68,10 +45,10 @@ def n_forces(kind: Structure) -> int:
 
 
 def outward(kind: Structure, root: bool) -> ca.Function:
-    """First sweep. In: q, u, k, V of the parent (not at a root), forces, effort, rest, wheel h and torque.
+    """First sweep: the fields of `mbdy.engine.order_n.sweeps.BodyMotion` that it has, ``V_parent`` not at a root.
 
-    Out: E, r, S, c = S'u + V x S u, V, p = V x* M V - F (of wheels alone where the body is flexible), joint effort tau,
-    q', torques on the wheels.
+    ``c = S'u + V x S u``; ``p = V x* M V - F``, of wheels alone where the body is flexible; ``motors`` are inputs of
+    wheels, ``wheel_torques`` all that acts on them.
     """
     form = kind.form
     q, u, V_parent = SX.sym("q", form.n_q), SX.sym("u", form.n_u), SX.sym("Vp", 6)
@@ -95,9 +72,10 @@ def outward(kind: Structure, root: bool) -> ca.Function:
         a = k["spin_axes"][3 * i : 3 * i + 3]
         p += ca.vertcat(ca.cross(V[:3], a * h[i]) + a * wheel_torques[i], SX(3, 1))
     tau = SX(form.n_u, 1) if kind.floating else efforts.effort(kind, k, q, u, given, rest)
-    inputs = [q, u, symbol, *([] if root else [V_parent]), forces, given, rest, h, motors]
-    outputs = [E, r, joint.S, c, V, p, tau, joint.rate, wheel_torques]
-    return ca.Function(f"outward_{kind_name(kind, root)}", inputs, outputs)
+    inputs = {"q": q, "u": u, "k": symbol, **({} if root else {"V_parent": V_parent}), "forces": forces}
+    inputs |= {"effort": given, "rest": rest, "h": h, "motors": motors}
+    outputs = {"E": E, "r": r, "S": joint.S, "c": c, "V": V, "p": p, "tau": tau, "q_rate": joint.rate}
+    return kernel(f"outward_{kind_name(kind, root)}", inputs, {**outputs, "wheel_torques": wheel_torques})
 
 
 def drive(kind: Structure, acceleration: SX, switches: SX) -> tuple[SX, SX]:
@@ -124,11 +102,11 @@ def drive_symbols(kind: Structure) -> tuple[SX, SX]:
 
 
 def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False) -> ca.Function:
-    """Second sweep. In: E, r, S, c, k, p, tau, acceleration, switches, children's P and p (not at a tip); of a flexible
-    body p and P of all, its modes eliminated.
+    """Second sweep. ``P_below``, ``p_below`` (not at a tip) are the children's; of a flexible body those of all, its
+    modes eliminated.
 
-    Out: g = D^-1 U^T, t = D^-1 (tau - S^T p), a_c, u' of held speeds; S and D^-1 S^T of free speeds where there are
-    ``loops``; and X^T P_a X, X^T p_a for the parent (not at a root).
+    ``g = D^-1 U^T``, ``t = D^-1 (tau - S^T p)``, a_c, u' of held speeds (``forced``); ``S_free``, ``solved = D^-1 S^T`` of
+    free speeds where there are ``loops``; and ``X^T P_a X``, ``X^T p_a`` for the parent (not at a root).
     """
     form = kind.form
     E, r, S, c = SX.sym("E", 3, 3), SX.sym("r", 3), SX.sym("S", _subspace(kind)), SX.sym("c", 6)
@@ -147,17 +125,19 @@ def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False) -> ca.F
     solved = spatial.solve_ldl(D, rhs)
     g, t = solved[:, :6], solved[:, 6]
     a_c = c + S @ forced
-    inputs = [E, r, S, c, symbol, p_own, tau, acceleration, switches]
-    outputs = [g, t, a_c, forced]
+    inputs = {"E": E, "r": r, "S": S, "c": c, "k": symbol, "p": p_own, "tau": tau}
+    inputs |= {"acceleration": acceleration, "switches": switches}
+    outputs = {"g": g, "t": t, "a_c": a_c, "forced": forced}
     if loops:
-        outputs += [ca.densify(S_f), ca.densify(spatial.solve_ldl(D, S_f.T))]
+        outputs |= {"S_free": ca.densify(S_f), "solved": ca.densify(spatial.solve_ldl(D, S_f.T))}
     if not leaf:
-        inputs += [P_children, p_children]
+        inputs |= {"P_below": P_children, "p_below": p_children}
     if not root:
         P_a = P - U @ g
         p_a = p + P_a @ a_c + U @ t
-        outputs += [spatial.upper(spatial.inertia_to_parent(E, r, P_a)), spatial.force_to_parent(E, r, p_a)]
-    return ca.Function(f"inward_{kind_name(kind, root, leaf, loops)}", inputs, outputs)
+        outputs["P_parent"] = spatial.upper(spatial.inertia_to_parent(E, r, P_a))
+        outputs["p_parent"] = spatial.force_to_parent(E, r, p_a)
+    return kernel(f"inward_{kind_name(kind, root, leaf, loops)}", inputs, outputs)
 
 
 def gathered(kind: Structure, leaf: bool, M: SX, P_below: SX, p: SX, p_below: SX) -> tuple[SX, SX]:
@@ -169,7 +149,7 @@ def gathered(kind: Structure, leaf: bool, M: SX, P_below: SX, p: SX, p_below: SX
 
 
 def accelerate(kind: Structure) -> ca.Function:
-    """Third sweep. In: E, r, S, a_c, g, t, u' of held speeds, A of the parent. Out: A, u'."""
+    """Third sweep: A and u'."""
     form = kind.form
     E, r, S, a_c = SX.sym("E", 3, 3), SX.sym("r", 3), SX.sym("S", _subspace(kind)), SX.sym("ac", 6)
     active = [i for i, how in enumerate(kind.motion) if how != "prescribed"]
@@ -181,7 +161,8 @@ def accelerate(kind: Structure) -> ca.Function:
     speed_rate = SX(forced)
     for place, i in enumerate(active):
         speed_rate[i] += solved[place]
-    return ca.Function(f"accelerate_{kind_name(kind)}", [E, r, S, a_c, g, t, forced, A_parent], [A, speed_rate])
+    inputs = {"E": E, "r": r, "S": S, "a_c": a_c, "g": g, "t": t, "forced": forced, "A_parent": A_parent}
+    return kernel(f"accelerate_{kind_name(kind)}", inputs, {"A": A, "u_rate": speed_rate})
 
 
 def _subspace(kind: Structure) -> ca.Sparsity:
