@@ -10,16 +10,13 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from mbdy.engine.files.fields import (
     Accelerations,
     Axes,
     Axis,
-    BearingDamping,
-    BearingFriction,
-    BearingRate,
     BodyMass,
     GravitationalParameter,
     InertiaTensor,
@@ -28,8 +25,11 @@ from mbdy.engine.files.fields import (
     Rotation,
     SpinInertia,
     Switch,
+    bearing_number,
 )
+from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, path_of, shown
+from mbdy.engine.model.laws import JOINT_VALUES
 from mbdy.engine.model.system import ZERO3
 
 FORMAT = 1
@@ -65,8 +65,17 @@ class SystemTable(Table):
     gravitational_parameter: GravitationalParameter | None = None
 
 
-class JointTable(Table):
-    """``[body.NAME.joint]``; `mbdy.engine.files.joints` says which keys a kind takes, and in which units."""
+def _keys_of(name: str, keys: Mapping[str, Any]) -> Any:
+    """A table of keys that follow from laws, each with its type and default; Any, as no type checker can know them."""
+    return create_model(name, __base__=Table, **keys)
+
+
+JointValues = _keys_of("JointValues", dict.fromkeys(JOINT_VALUES, (Any, None)))
+BearingValues = _keys_of("BearingValues", {name: (bearing_number(v), v.default) for name, v in BEARING.items()})
+
+
+class JointTable(JointValues):
+    """``[body.NAME.joint]`` with the values of its laws; `mbdy.engine.files.joints` says which keys a kind takes."""
 
     to: str
     kind: str | None = None
@@ -77,29 +86,14 @@ class JointTable(Table):
     sequence: str | None = None
     translation: Axes | None = None
     rotation: Rotation | None = None
-    stiffness: Any = None
-    damping: Any = None
-    rest: Any = None
-    cubic_stiffness: Any = None
-    friction: Any = None
-    friction_rate: Any = None
-    stop_stiffness: Any = None
-    stop_lower: Any = None
-    stop_upper: Any = None
-    stop_damping: Any = None
-    harness: Any = None
     motion: Any = None
 
 
-class WheelTable(Table):
-    """``[body.NAME.wheel.NAME]``: spin ``axis`` [-] in body axes, spin ``inertia`` [kg.m2], and its bearing's viscous
-    ``damping`` [N.m.s/rad] and Coulomb ``friction`` [N.m], smoothed below ``friction_rate`` [rad/s]."""
+class WheelTable(BearingValues):
+    """``[body.NAME.wheel.NAME]``: spin ``axis`` [-] in body axes, spin ``inertia`` [kg.m2], and its bearing."""
 
     axis: Axis
     inertia: SpinInertia
-    damping: BearingDamping = 0.0
-    friction: BearingFriction = 0.0
-    friction_rate: BearingRate = 0.1
 
 
 class NodeTable(Table):

@@ -105,8 +105,8 @@ def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False) -> ca.F
     """Second sweep. ``P_below``, ``p_below`` (not at a tip) are the children's; of a flexible body those of all, its
     modes eliminated.
 
-    ``g = D^-1 U^T``, ``t = D^-1 (tau - S^T p)``, a_c, u' of held speeds (``forced``); ``S_free``, ``solved = D^-1 S^T`` of
-    free speeds where there are ``loops``; and ``X^T P_a X``, ``X^T p_a`` for the parent (not at a root).
+    ``g = D^-1 U^T``, ``t = D^-1 (tau - S^T p)``, a_c, u' of held speeds (``forced``); ``S_free``, ``solved`` = D^-1 S^T
+    of free speeds where there are ``loops``; and ``X^T P_a X``, ``X^T p_a`` for the parent (not at a root).
     """
     form = kind.form
     E, r, S, c = SX.sym("E", 3, 3), SX.sym("r", 3), SX.sym("S", _subspace(kind)), SX.sym("c", 6)
@@ -179,7 +179,7 @@ def kind_name(kind: Structure, *flags: bool | int) -> str:
     turning = "s" if form.spherical else str(form.rotations)
     how = "".join(m[0] for m in kind.motion)
     marks = "".join(str(f) if type(f) is int else "ny"[f] for f in flags)
-    laws = "".join(law[0] for law in kind.laws) + (f"h{kind.harness}" if kind.harness else "")
+    laws = "".join(law[0] for law in kind.laws) + str(sum(size for _, size in kind.values))
     rotors = "".join("b" if bearing else "o" for bearing in kind.bearings)
     modes = f"m{kind.modes}" if kind.flex else ""
     return f"t{form.translations}r{turning}{how}w{rotors}p{kind.nodes}{'f' * kind.floating}{laws}{modes}_{marks}"
