@@ -6,9 +6,9 @@ and answers with what is left without it, so that what depends on several tables
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -55,6 +55,14 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+AnyTable = TypeVar("AnyTable", bound=Table)
+
+
+def _with_keys(keys: Mapping[str, Any]) -> Callable[[type[AnyTable]], type[AnyTable]]:
+    """Adds keys, each with its type and default, that follow from other tables of the engine."""
+    return lambda table: create_model(table.__name__, __base__=table, __doc__=table.__doc__, **keys)
+
+
 class SystemTable(Table):
     """``[system]``: uniform ``gravity`` [m/s2], inertial axes; whether there is a ``gravity_gradient``, and for it the
     ``orbit_position`` [m] of the system's mass centre and the ``gravitational_parameter`` [m3/s2]."""
@@ -65,16 +73,8 @@ class SystemTable(Table):
     gravitational_parameter: GravitationalParameter | None = None
 
 
-def _keys_of(name: str, keys: Mapping[str, Any]) -> Any:
-    """A table of keys that follow from laws, each with its type and default; Any, as no type checker can know them."""
-    return create_model(name, __base__=Table, **keys)
-
-
-JointValues = _keys_of("JointValues", dict.fromkeys(JOINT_VALUES, (Any, None)))
-BearingValues = _keys_of("BearingValues", {name: (bearing_number(v), v.default) for name, v in BEARING.items()})
-
-
-class JointTable(JointValues):
+@_with_keys(dict.fromkeys(JOINT_VALUES, (Any, None)))
+class JointTable(Table):
     """``[body.NAME.joint]`` with the values of its laws; `mbdy.engine.files.joints` says which keys a kind takes."""
 
     to: str
@@ -89,7 +89,8 @@ class JointTable(JointValues):
     motion: Any = None
 
 
-class WheelTable(BearingValues):
+@_with_keys({name: (bearing_number(value), value.default) for name, value in BEARING.items()})
+class WheelTable(Table):
     """``[body.NAME.wheel.NAME]``: spin ``axis`` [-] in body axes, spin ``inertia`` [kg.m2], and its bearing."""
 
     axis: Axis
