@@ -27,6 +27,7 @@ from mbdy.engine.files.fields import (
     Switch,
     bearing_number,
 )
+from mbdy.engine.flexible.sources import SOURCES
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, path_of, shown
 from mbdy.engine.model.laws import JOINT_VALUES
@@ -105,6 +106,7 @@ class NodeTable(Table):
     bend: Any = None
 
 
+@_with_keys(dict.fromkeys(SOURCES, (Any, None)))
 class FlexTable(Table):
     """``[body.NAME.flex]``: modal data, or where they come from; `mbdy.engine.files.modes` reads the values."""
 
@@ -118,11 +120,6 @@ class FlexTable(Table):
     inertia_second: Any = None
     gyroscopic: Any = None
     moment_second: Any = None
-    beam: Any = None
-    plate: Any = None
-    torsion: Any = None
-    reduce: Any = None
-    file: Any = None
 
 
 class BodyTable(Table):
