@@ -1,6 +1,6 @@
 """Linear equations of a model about an operating point, over the same variables and vectors as the full ones.
 
-The accelerations ``r = [u', h']`` are linear about the operating point (equations.md, section 9):
+The accelerations ``r = [u', h']`` are linear about the operating point (equations.md, "Linear equations"):
 
     r = r0 + G c,    c = what the coordinates, speeds, momenta and inputs are away from it,
 

@@ -246,7 +246,7 @@ class _Assembly:
 
         The sweeps with all velocities, forces and springs zero: every locked speed has the "acceleration" ``-u``,
         what is prescribed or locked already has none, loops what makes their errors decay, and the result is the jump
-        of all speeds; reactions are impulses (equations.md, section 8).
+        of all speeds; reactions are impulses (equations.md, "Locking while running").
         """
         known = self.system(x, u, k, Kernels())
         stopping = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]

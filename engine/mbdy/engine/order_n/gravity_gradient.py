@@ -17,17 +17,18 @@ from casadi import MX, SX
 
 from mbdy.engine.model.topology import ROOT
 from mbdy.engine.order_n.constants import Structure
-from mbdy.engine.order_n.kernels import Kernels, kernel
+from mbdy.engine.order_n.kernels import Kernels, kernel, symbols
 from mbdy.engine.order_n.rigid_body import constants, kind_name
 from mbdy.engine.order_n.sweeps import BodyMotion, System
 
 
 def gravity_field() -> ca.Function:
     """Kernel: e and mu/R^3 at the ``position`` of the system's mass centre from the attracting one."""
-    position, mu = SX.sym("R", 3), SX.sym("mu")
+    inputs = symbols(position=3, mu=1)
+    position, mu = inputs.values()
     distance = ca.norm_2(position)
     outputs = {"direction": position / distance, "strength": mu / distance**3}
-    return kernel("gravity_field", {"position": position, "mu": mu}, outputs)
+    return kernel("gravity_field", inputs, outputs)
 
 
 def locate(kind: Structure) -> ca.Function:
@@ -35,20 +36,23 @@ def locate(kind: Structure) -> ca.Function:
 
     A floating root sits at the reference point.
     """
-    E, r = SX.sym("E", 3, 3), SX.sym("r", 3)
-    C_parent, rho_parent = SX.sym("Cp", 3, 3), SX.sym("rp", 3)
-    symbol, k = constants(kind)
+    inputs = symbols(E=(3, 3), r=3, C_parent=(3, 3), rho_parent=3)
+    E, r, C_parent, rho_parent = inputs.values()
+    inputs["k"], k = constants(kind)
     C = C_parent @ E.T
     rho = rho_parent if kind.floating else rho_parent + C_parent @ r
-    inputs = {"k": symbol, "E": E, "r": r, "C_parent": C_parent, "rho_parent": rho_parent}
     outputs = {"C": C, "rho": rho, "first_moment": k["mass"] * rho + C @ k["moment"]}
     return kernel(f"locate_{kind_name(kind)}", inputs, outputs)
 
 
 def pull(kind: Structure) -> ca.Function:
-    """Kernel: the gradient's force vector about the body's origin, body axes."""
-    inputs, k = _place(kind)
-    C, rho, centre, direction, strength = [*inputs.values()][1:]
+    """Kernel: the gradient's force vector about the body's origin, body axes.
+
+    ``centre``: mass centre of the system from the reference point.
+    """
+    inputs = symbols(C=(3, 3), rho=3, centre=3, direction=3, strength=1)
+    C, rho, centre, direction, strength = inputs.values()
+    inputs["k"], k = constants(kind)
     com, e = k["com"], C.T @ direction
     force = k["mass"] * _differential(e, strength, com + C.T @ (rho - centre))
     turned = k["M"][:3, :3] @ e - k["mass"] * (ca.dot(com, com) * e - com * ca.dot(com, e))
@@ -62,19 +66,12 @@ def pull(kind: Structure) -> ca.Function:
 
 def differential(kind: Structure) -> ca.Function:
     """Kernel: ``G rho`` [m/s2] at the body's origin and at each node, body axes (3 each)."""
-    inputs, k = _place(kind)
-    C, rho, centre, direction, strength = [*inputs.values()][1:]
+    inputs = symbols(C=(3, 3), rho=3, centre=3, direction=3, strength=1)
+    C, rho, centre, direction, strength = inputs.values()
+    inputs["k"], k = constants(kind)
     points = [SX(3, 1), *(k["nodes"][3 * i : 3 * i + 3] for i in range(kind.nodes))]
     found = [_differential(C.T @ direction, strength, point + C.T @ (rho - centre)) for point in points]
     return kernel(f"differential_{kind_name(kind)}", inputs, {"pulls": ca.densify(ca.vertcat(*found))})
-
-
-def _place(kind: Structure) -> tuple[dict[str, SX], dict[str, SX]]:
-    """Symbols of k, C and rho of a body, ``centre`` of the system's mass from the reference point, e, mu/R^3; and the
-    pieces of k."""
-    symbol, k = constants(kind)
-    place = {"k": symbol, "C": SX.sym("C", 3, 3), "rho": SX.sym("rho", 3), "centre": SX.sym("centre", 3)}
-    return {**place, "direction": SX.sym("e", 3), "strength": SX.sym("n2")}, k
 
 
 def _differential(e: SX, strength: SX, rho: SX) -> SX:

@@ -13,6 +13,13 @@ from casadi import MX, SX
 Key = tuple[Callable[..., ca.Function], tuple[Hashable, ...]]
 
 
+def symbols(**sizes: int | tuple[int, int] | ca.Sparsity) -> dict[str, SX]:
+    """Symbols of kernels' inputs by name: vectors of a size, or matrices."""
+    return {
+        name: SX.sym(name, *size) if isinstance(size, tuple) else SX.sym(name, size) for name, size in sizes.items()
+    }
+
+
 def kernel(name: str, inputs: Mapping[str, SX], outputs: Mapping[str, SX]) -> ca.Function:
     """The function ``name`` of symbols and expressions by name. No name is both an input and an output."""
     return ca.Function(name, [*inputs.values()], [*outputs.values()], [*inputs], [*outputs])

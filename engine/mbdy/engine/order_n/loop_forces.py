@@ -1,7 +1,7 @@
 """Closed loops on top of the sweeps: their forces, and accelerations that keep them closed.
 
 Constraint forces are found from ``G M^-1 G^T lambda = gamma - G a`` with the accelerations ``a`` of the open tree; then
-the third sweep is made again with the forces applied (equations.md, section 7).
+the third sweep is made again with the forces applied (equations.md, "Closed loops").
 """
 
 from __future__ import annotations

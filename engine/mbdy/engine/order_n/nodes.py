@@ -2,7 +2,7 @@
 
 On a rigid body a node stays where it is; on a flexible one it is at ``p = at + Phi_t eta + 1/2 eta^T bend eta`` (body
 axes) and turned by ``exp(Phi_r eta)``. Its motion is ``V_n = X V + Phi eta'`` and ``A_n = X A + Phi eta'' + c``, node
-axes, with exact derivatives of the place and turn by eta (equations.md, section 6).
+axes, with exact derivatives of the place and turn by eta (equations.md, "Flexible bodies").
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from casadi import DM, SX
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.constants import Structure
 from mbdy.engine.order_n.flexible_body import flex
-from mbdy.engine.order_n.kernels import kernel
+from mbdy.engine.order_n.kernels import kernel, symbols
 from mbdy.engine.order_n.rigid_body import constants, kind_name
 
 TERMS = 9
@@ -107,29 +107,29 @@ def _bias(kind: Structure, node: int, r: SX, E: SX, eta: SX, eta_rate: SX, V: SX
 def move(kind: Structure, node: int) -> ca.Function:
     """First sweep: the fields of `mbdy.engine.order_n.sweeps.NodeMotion` that it has, E body to node components."""
     m = kind.modes
-    eta, eta_rate, V = SX.sym("eta", m), SX.sym("eta_rate", m), SX.sym("V", 6)
-    symbol, k = constants(kind)
+    inputs = symbols(eta=m, eta_rate=m, V_body=6)
+    eta, eta_rate, V = inputs.values()
+    inputs["k"], k = constants(kind)
     E, r, Phi = _stand(kind, node, k, eta)
     V_n = spatial.to_child(E, r, V) + Phi @ eta_rate
     c = ca.densify(_bias(kind, node, r, E, eta, eta_rate, V, V_n)) if kind.flex else SX(6, 1)
-    inputs = {"k": symbol, "eta": eta, "eta_rate": eta_rate, "V_body": V}
     return kernel(f"move_{kind_name(kind, node)}", inputs, {"E": E, "r": r, "Phi": Phi, "V": V_n, "c": c})
 
 
 def press(kind: Structure, node: int) -> ca.Function:
     """A force vector ``F`` (6) on the node in its axes as one on body (``push``, 6) and modes (``modal_push``, m)."""
-    eta, F = SX.sym("eta", kind.modes), SX.sym("F", 6)
-    symbol, k = constants(kind)
+    inputs = symbols(eta=kind.modes, F=6)
+    eta, F = inputs.values()
+    inputs["k"], k = constants(kind)
     E, r, Phi = _stand(kind, node, k, eta)
     outputs = {"push": spatial.force_to_parent(E, r, F), "modal_push": ca.densify(Phi.T @ F)}
-    return kernel(f"press_{kind_name(kind, node)}", {"k": symbol, "eta": eta, "F": F}, outputs)
+    return kernel(f"press_{kind_name(kind, node)}", inputs, outputs)
 
 
-def _symbols(kind: Structure, node: int) -> tuple[SX, SX, SX]:
-    """E, r and Phi of a node with their zeros."""
+def _symbols(kind: Structure, node: int) -> dict[str, SX]:
+    """E, r and Phi of a node with their zeros, and c."""
     found = move(kind, node)
-    E = SX.sym("E", found.sparsity_out("E"))
-    return E, SX.sym("r", 3), SX.sym("Phi", found.sparsity_out("Phi"))
+    return symbols(E=found.sparsity_out("E"), r=3, Phi=found.sparsity_out("Phi"), c=6)
 
 
 def carry(kind: Structure, node: int) -> ca.Function:
@@ -138,8 +138,8 @@ def carry(kind: Structure, node: int) -> ca.Function:
     As ``P_body`` and ``p_body`` at the body's origin; of a flexible body also coupling ``B_body`` (6, m), modal inertia
     ``F_body`` (triangle) and modal force ``p_f`` (m).
     """
-    E, r, Phi = _symbols(kind, node)
-    c, P, p = SX.sym("c", 6), SX.sym("P", 21), SX.sym("p", 6)
+    inputs = _symbols(kind, node) | symbols(P=21, p=6)
+    E, r, Phi, c, P, p = inputs.values()
     inertia = spatial.symmetric(P, 6)
     at_rest = p + inertia @ c if kind.flex else p
     outputs = {"P_body": spatial.upper(spatial.inertia_to_parent(E, r, inertia))}
@@ -150,15 +150,14 @@ def carry(kind: Structure, node: int) -> ca.Function:
         modal = Phi.T @ P_Phi
         outputs["B_body"], outputs["F_body"] = ca.densify(ca.horzcat(*columns)), ca.densify(spatial.upper(modal))
         outputs["p_f"] = ca.densify(Phi.T @ at_rest)
-    return kernel(f"carry_{kind_name(kind, node)}", {"E": E, "r": r, "Phi": Phi, "c": c, "P": P, "p": p}, outputs)
+    return kernel(f"carry_{kind_name(kind, node)}", inputs, outputs)
 
 
 def accelerate(kind: Structure, node: int) -> ca.Function:
     """Third sweep: A of the node from ``A_body`` and eta'' (``modal_rate``)."""
-    E, r, Phi = _symbols(kind, node)
-    c, A, modal = SX.sym("c", 6), SX.sym("A", 6), SX.sym("eta2", kind.modes)
+    inputs = _symbols(kind, node) | symbols(A_body=6, modal_rate=kind.modes)
+    E, r, Phi, c, A, modal = inputs.values()
     found = spatial.to_child(E, r, A)
     if kind.flex:
         found += Phi @ modal + c
-    inputs = {"E": E, "r": r, "Phi": Phi, "c": c, "A_body": A, "modal_rate": modal}
     return kernel(f"seat_{kind_name(kind, node)}", inputs, {"A": ca.densify(found)})

@@ -1,4 +1,4 @@
-"""The Order-N equations of motion: three sweeps along the tree (Stoneking, Order-N memo; equations.md, section 3).
+"""The Order-N equations of motion: three sweeps along the tree (Stoneking, Order-N memo; equations.md, "Three sweeps").
 
 The graph calls one kernel a body and sweep; C code, derivatives and linear models all follow from it. A flexible body
 has its modes eliminated before its joint (T. K. Ghosh and L. J. Quiocho, Development and evaluation of an Order-N
@@ -151,7 +151,7 @@ def velocities(system: System) -> list[BodyMotion]:
     """First sweep: frames, velocities and bias forces of all bodies.
 
     A floating root is taken with its origin at rest: the equations do not change with a constant velocity
-    (equations.md, section 4), and rounding does not grow with the speed of an orbit.
+    (equations.md, "Roots"), and rounding does not grow with the speed of an orbit.
     """
     moves: list[BodyMotion] = [None] * len(system.states)  # type: ignore[list-item]
     for j in system.tree.outward:
