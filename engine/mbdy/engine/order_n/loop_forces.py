@@ -1,7 +1,7 @@
 """Closed loops on top of the sweeps: their forces, and accelerations that keep them closed.
 
 Constraint forces are found from ``G M^-1 G^T lambda = gamma - G a`` with the accelerations ``a`` of the open tree; then
-the third sweep is made again with the forces applied (equations.md, section 7).
+the third sweep is made again with the forces applied (equations.md, "Closed loops").
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mbdy.engine.order_n import loop_kernels as closures
 from mbdy.engine.order_n import output_kernels as observe
 from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.loop_kernels import Closure
-from mbdy.engine.order_n.sweeps import BodyMotion, System
+from mbdy.engine.order_n.sweeps import BodyMotion, NodeMotion, System
 
 INERTIAL_SIDE = -1
 
@@ -79,7 +79,7 @@ class Loops:
         b = ca.vertcat(*(c.closed * (want - self._along(c, motion, gravity)) for c, motion, want in pairs))
         closed = ca.vertcat(*(ca.repmat(c.closed, c.kind.size, 1) for c in self.closings))
         solve = closures.solver(self.A.sparsity().serialize(), b.shape[0])
-        multipliers = solve(self.A, closed, b)
+        multipliers = solve(A=self.A, closed=closed, b=b)["multipliers"]
         at = 0
         for c, motion in zip(self.closings, self.found, strict=True):
             motion.multipliers = multipliers[at : at + c.kind.size]
@@ -103,13 +103,14 @@ class Loops:
             for seat, G in zip(c.seats, motion.G, strict=True)
         ))  # fmt: skip
 
-    def forces(self, loop: int) -> tuple[MX, ...]:
-        """Force and torque of a loop on its b, at its place, axes of a's loop frame."""
+    def forces(self, loop: int) -> dict[str, MX]:
+        """``force`` and ``torque`` of a loop on its b, at its place, axes of a's loop frame."""
         c, motion = self.closings[loop], self.found[loop]
         (C_a, rho_a), (C_b, rho_b) = motion.poses
         return self.system.kernels.call(
-            closures.force, (c.kind,), motion.multipliers, motion.G[0], C_a, rho_a, C_b, rho_b
-        )
+            closures.force, c.kind,
+            multipliers=motion.multipliers, G_a=motion.G[0], C_a=C_a, rho_a=rho_a, C_b=C_b, rho_b=rho_b,
+        )  # fmt: skip
 
     def _place(self) -> None:
         """Orientation and place of the bodies that loops need, from the origin of the first floating root of them."""
@@ -136,7 +137,7 @@ class Loops:
             else:
                 self.slip[j] = self.slip[parent]
                 above = self._pose(Seat(parent, system.seats[j]))
-            self.C[j], self.rho[j] = system.kernels.call(observe.stand, (structures[j].floating,), m.E, m.r, *above)
+            self.C[j], self.rho[j] = self._stand(structures[j].floating, m, *above)
 
     def _pose(self, seat: Seat) -> tuple[MX, MX]:
         """C (to inertial components) and place of a seat."""
@@ -146,7 +147,12 @@ class Loops:
         if seat.node is None:
             return C, rho
         node = self.moves[seat.body].nodes[seat.node]
-        return self.system.kernels.call(observe.stand, (False,), node.E, node.r, C, rho)  # type: ignore[return-value]
+        return self._stand(False, node, C, rho)
+
+    def _stand(self, floating: bool, m: BodyMotion | NodeMotion, C: MX, rho: MX) -> tuple[MX, MX]:
+        """The same of what moves as ``m`` against what is at C and rho."""
+        found = self.system.kernels.call(observe.stand, floating, E=m.E, r=m.r, C_parent=C, rho_parent=rho)
+        return found["C"], found["rho"]
 
     def _of(self, seat: Seat, what: str, inertial: MX) -> MX:
         if seat.body == INERTIAL_SIDE:
@@ -156,12 +162,13 @@ class Loops:
 
     def _constrained(self, c: Closing) -> LoopMotion:
         poses = self._pose(c.seats[0]), self._pose(c.seats[1])
-        sides = []
-        for seat, pose in zip(c.seats, poses, strict=True):
+        sides: dict[str, MX] = {}
+        for name, seat, (C, rho) in zip("ab", c.seats, poses, strict=True):
             slip = -self.drift if seat.body == INERTIAL_SIDE else self.slip[seat.body]
-            sides += [*pose, self._of(seat, "V", MX.zeros(6)), slip]
-        phi, rate, G_a, G_b, gamma = self.system.kernels.call(closures.constrain, (c.kind,), c.constants, *sides)
-        return LoopMotion(phi, rate, (G_a, G_b), gamma, poses)
+            V = self._of(seat, "V", MX.zeros(6))
+            sides |= {f"C_{name}": C, f"rho_{name}": rho, f"V_{name}": V, f"slip_{name}": slip}
+        found = self.system.kernels.call(closures.constrain, c.kind, k=c.constants, **sides)
+        return LoopMotion(found["phi"], found["rate"], (found["G_a"], found["G_b"]), found["gamma"], poses)
 
     def _along(self, c: Closing, motion: LoopMotion, gravity: MX) -> MX:
         """Accelerations along the rows of a loop, from those of the sweeps."""
@@ -189,11 +196,11 @@ class Loops:
                 self.found[loop].columns[j] = left
                 if loop in on_modes:
                     of_modes[loop] = (on_modes[loop], modal)
-                epsilon, t, above = self._past_joint(j, left)
-                of_joint[loop] = (epsilon, t)
-                changes[j][loop] = (t, modal)
+                past = self._past_joint(j, left)
+                of_joint[loop] = (past["epsilon"], past["change"])
+                changes[j][loop] = (past["change"], modal)
                 if seat[0] != ROOT:
-                    _add(waiting.setdefault(seat, {}), loop, above)
+                    _add(waiting.setdefault(seat, {}), loop, past["N_parent"])
             _square(blocks, of_modes)
             _square(blocks, of_joint)
         self.A = self._assembled(blocks)
@@ -205,12 +212,12 @@ class Loops:
         modes = self.system.structures[j].modes
         for i, node in self.moves[j].nodes.items():
             for loop, columns in waiting.pop((j, i), {}).items():
-                body, modal = self.system.kernels.call(
-                    closures.to_body, (modes, columns.shape[1]), node.E, node.r, ca.densify(node.Phi), columns
+                found = self.system.kernels.call(
+                    closures.to_body, modes, columns.shape[1], E=node.E, r=node.r, Phi=ca.densify(node.Phi), N=columns
                 )
-                _add(on_body, loop, body)
+                _add(on_body, loop, found["N_body"])
                 if modes:
-                    _add(on_modes, loop, modal)
+                    _add(on_modes, loop, found["N_modes"])
         return on_body, on_modes
 
     def _past_modes(self, j: int, columns: MX, on_modes: MX | None) -> tuple[MX, MX]:
@@ -218,17 +225,18 @@ class Loops:
         flexing, modes, size = self.moves[j].flexing, self.system.structures[j].modes, columns.shape[1]
         if flexing is None or on_modes is None:
             return columns, MX.zeros(modes, size)
-        left, modal = self.system.kernels.call(
-            closures.past_modes, (modes, size), flexing.g, flexing.inverse, columns, on_modes
+        found = self.system.kernels.call(
+            closures.past_modes, modes, size, g=flexing.g, inverse=flexing.inverse, N=columns, N_modes=on_modes
         )
-        return left, modal
+        return found["N_joint"], found["change"]
 
-    def _past_joint(self, j: int, columns: MX) -> tuple[MX, ...]:
-        """``S^T N``, what the columns change of t of the joint, and the columns on what the joint sits on."""
-        m, (S, solved) = self.moves[j], self.moves[j].free
+    def _past_joint(self, j: int, columns: MX) -> dict[str, MX]:
+        """What `loop_kernels.past_joint` has of ``columns``."""
+        m, active = self.moves[j], self.moves[j].g.shape[0]
         return self.system.kernels.call(
-            closures.past_joint, (m.g.shape[0], columns.shape[1]), m.E, m.r, m.g, S, solved, columns
-        )
+            closures.past_joint, active, columns.shape[1],
+            E=m.E, r=m.r, g=m.g, S_free=m.S_free, solved=m.solved, N=columns,
+        )  # fmt: skip
 
     def _assembled(self, blocks: dict[tuple[int, int], MX]) -> MX:
         sizes = [c.kind.size for c in self.closings]

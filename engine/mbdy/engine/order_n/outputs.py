@@ -6,6 +6,7 @@ velocity of the first floating root, so that momentum keeps its digits far from 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from operator import add
 
@@ -61,20 +62,25 @@ class View:
                 above = (MX([1, 0, 0, 0]), MX(ca.DM.eye(3).full()), self._shift[j])
             else:
                 above = self._seat(parent, self.system.seats[j])
-            (self.quaternions[j], self.C[j], self.rho[j], self.first_moments[j], self.momenta[j]) = self._call(
-                observe.place, j, (),
-                state.q, self.system.constants[j], m.E, m.r, m.V, state.eta, state.eta_rate, *above,
+            found = self._call(
+                observe.place, j, q=state.q, E=m.E, r=m.r, V=m.V, eta=state.eta, eta_rate=state.eta_rate,
+                quaternion_parent=above[0], C_parent=above[1], rho_parent=above[2],
             )  # fmt: skip
+            self.quaternions[j], self.C[j], self.rho[j] = found["quaternion"], found["C"], found["rho"]
+            self.first_moments[j], self.momenta[j] = found["first_moment"], found["momentum"]
 
-    def _seat(self, j: int, node: int | None) -> tuple[MX, ...]:
+    def _seat(self, j: int, node: int | None) -> tuple[MX, MX, MX]:
         """Quaternion, C and rho of a body or one of its nodes."""
-        own = (self.quaternions[j], self.C[j], self.rho[j])
+        quaternion, C, rho, eta = self.quaternions[j], self.C[j], self.rho[j], self.system.states[j].eta
         if node is None:
-            return own
-        return self._call(observe.seat, j, (node,), self.system.constants[j], self.system.states[j].eta, *own)
+            return quaternion, C, rho
+        found = self._call(observe.seat, j, node, eta=eta, quaternion_body=quaternion, C_body=C, rho_body=rho)
+        return found["quaternion"], found["C"], found["rho"]
 
-    def _call(self, make, body: int, flags: tuple, *args: MX) -> tuple[MX, ...]:
-        return self.system.kernels.call(make, (self.system.structures[body], *flags), *args)
+    def _call(self, make: Callable[..., ca.Function], body: int, *flags: int, **inputs: MX) -> dict[str, MX]:
+        """Calls a kernel of a body with its constants."""
+        system = self.system
+        return system.kernels.call(make, system.structures[body], *flags, k=system.constants[body], **inputs)
 
     def outputs(self, gravity: MX, swept_gravity: MX) -> dict[str, MX]:
         """Every output by name, after all three sweeps.
@@ -107,17 +113,14 @@ class View:
     def _see_points(self, j: int, origin: MX, drift: MX, gravity: MX, seen: dict[str, MX]) -> None:
         body, m = self.model.bodies[j], self.moves[j]
         slip = self._slip[self.root_of[j]]
-        (stacked,) = self._call(
-            observe.points, j, (), self.system.constants[j], m.V, m.A, self.C[j], self.rho[j], origin, drift + slip,
-            gravity,
-        )  # fmt: skip
+        reference = {"origin": origin, "drift": drift + slip, "gravity": gravity}
+        stacked = self._call(observe.points, j, V=m.V, A=m.A, C=self.C[j], rho=self.rho[j], **reference)["points"]
         if body.flex:
             pieces = [stacked]
             for i, node in enumerate(body.nodes):
                 moved, (turned, C, rho) = m.nodes[i], self._seat(j, i)
-                pieces += self.system.kernels.call(
-                    observe.point, (), moved.V, moved.A, C, rho, origin, drift + slip, gravity
-                )
+                found = self.system.kernels.call(observe.point, V=moved.V, A=moved.A, C=C, rho=rho, **reference)
+                pieces.append(found["points"])
                 seen[f"{body.name}.{node}.omega"], seen[f"{body.name}.{node}.attitude"] = moved.V[:3], turned
             stacked = ca.vertcat(*pieces)
         for i, point in enumerate([body.name, *(f"{body.name}.{node}" for node in body.nodes)]):
@@ -125,10 +128,9 @@ class View:
                 at = 12 * i + 3 * place
                 seen[f"{point}.{what}"] = stacked[at : at + 3]
         if self.system.field:
-            (pulls,) = self._call(
-                gravity_gradient.differential, j, (), self.system.constants[j], self.C[j], self.rho[j], self.centre,
-                *self.system.field,
-            )  # fmt: skip
+            pulls = self._call(
+                gravity_gradient.differential, j, C=self.C[j], rho=self.rho[j], centre=self.centre, **self.system.field
+            )["pulls"]
             for i, node in enumerate(body.nodes, start=1):
                 seen[f"{body.name}.{node}.specific_force"] -= pulls[3 * i : 3 * i + 3]
 
@@ -136,29 +138,28 @@ class View:
         system = self.system
         angular, energy, residual = [], [], []
         for j, body in enumerate(self.model.bodies):
-            m, state, given, k = self.moves[j], system.states[j], system.inputs[j], system.constants[j]
+            m, state, given = self.moves[j], system.states[j], system.inputs[j]
             slip = self._slip[self.root_of[j]]
-            H, speeds = self._call(
-                observe.spin, j, (),
-                k, m.V, state.eta, state.eta_rate, state.h, self.C[j], self.rho[j], self.centre, self.drift - slip,
+            motion = {"V": m.V, "eta": state.eta, "eta_rate": state.eta_rate, "h": state.h, "C": self.C[j]}
+            spin = self._call(observe.spin, j, **motion, rho=self.rho[j], centre=self.centre, drift=self.drift - slip)
+            speeds, loads, flexing = spin["speeds"], reactions(system, self.moves, j), m.flexing
+            found = self._call(
+                observe.energy, j, **motion, q=state.q, u=root_frame_speeds(system.structures[j], state.u), A=m.A,
+                modal_rate=m.modal_rate, push=flexing.push if flexing else MX.zeros(0),
+                modal_push=flexing.modal_push if flexing else MX.zeros(0), speeds=speeds, forces=given.forces,
+                tau=m.tau, reaction=loads["reaction"], wheel_torques=m.wheel_torques, rest=given.rest,
+                drift=drift + slip, origin=origin + self.rho[j], gravity=gravity, swept_gravity=swept,
             )  # fmt: skip
-            f, reaction = reactions(system, self.moves, j)
-            flexing = m.flexing
-            acting = (flexing.push, flexing.modal_push) if flexing else (MX.zeros(0), MX.zeros(0))
-            own_energy, own_residual, seen[f"{body.name}.flex.strain_energy"] = self._call(
-                observe.energy, j, (), state.q, root_frame_speeds(system.structures[j], state.u), k, m.V, m.A,
-                state.eta, state.eta_rate, m.modal_rate, *acting, state.h, self.C[j], speeds, given.forces, m.tau,
-                reaction, m.wheel_torques, given.rest, drift + slip, origin + self.rho[j], gravity, swept,
-            )  # fmt: skip
-            seen[f"{body.name}.joint.load"], seen[f"{body.name}.joint.reaction"] = f, reaction
+            seen[f"{body.name}.flex.strain_energy"] = found["strain_energy"]
+            seen |= {f"{body.name}.joint.{name}": value for name, value in loads.items()}
             seen[f"{body.name}.joint.impulse"] = MX.zeros(len(switched(body.joint.motion)))  # the stepper's own
             for i, wheel in enumerate(body.wheels):
                 seen[f"{body.name}.{wheel}.speed"], seen[f"{body.name}.{wheel}.momentum"] = speeds[i], state.h[i]
+            angular.append(spin["angular_momentum"])
+            energy.append(found["energy"])
+            residual.append(found["work_residual"])
             if m.gradient is not None:
-                own_residual -= ca.dot(m.gradient, m.V)
-            angular.append(H)
-            energy.append(own_energy)
-            residual.append(own_residual)
+                residual[-1] -= ca.dot(m.gradient, m.V)
         root = system.states[self.reference]
         cm_is_state = system.structures[self.reference].attitude
         velocity = root.u[:3] if cm_is_state else drift + self.drift
@@ -175,20 +176,20 @@ def see_loops(model: Model, loops: Loops, seen: dict[str, MX]) -> None:
     """Adds what is seen of loops to the outputs by name, after all sweeps."""
     for i, (loop, motion) in enumerate(zip(model.loops, loops.found, strict=True)):
         stem = f"loop.{loop.name}"
-        seen[f"{stem}.force"], seen[f"{stem}.torque"] = loops.forces(i)
+        seen |= {f"{stem}.{name}": value for name, value in loops.forces(i).items()}
         seen[f"{stem}.residual"], seen[f"{stem}.residual_rate"] = motion.phi, motion.rate
         seen[f"{stem}.impulse"] = MX.zeros(loop.size)  # the stepper's own
     seen["system.work_residual"] -= loops.power()
 
 
-def reactions(system: System, moves: list[BodyMotion], body: int) -> tuple[MX, MX]:
-    """Load (6) through a body's joint and the efforts (n_u) of its constraint, after all three sweeps."""
+def reactions(system: System, moves: list[BodyMotion], body: int) -> dict[str, MX]:
+    """``load`` (6) through a body's joint and efforts (n_u) of its constraint, ``reaction``, after all three sweeps."""
     m, given = moves[body], system.inputs[body]
-    load, reaction = system.kernels.call(
-        observe.loads, (system.structures[body], not m.below),
-        m.S, system.constants[body], m.p, m.tau, m.A, m.closing, given.acceleration, given.switches, *m.below,
+    return system.kernels.call(
+        observe.loads, system.structures[body], not m.below,
+        S=m.S, k=system.constants[body], p=m.p, tau=m.tau, A=m.A, closing=m.closing, acceleration=given.acceleration,
+        switches=given.switches, **m.below,
     )  # fmt: skip
-    return load, reaction
 
 
 def wheel_momenta(view: View, body: int, speeds: MX) -> MX:
