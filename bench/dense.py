@@ -216,7 +216,7 @@ class _Dense:
         assert self.loops
         fall = order_n.inertial_acceleration(self.assembly.swept_gravity(self.u))
         right = []
-        for number, (c, motion) in enumerate(zip(self.loops.closings, self.loops.found, strict=True)):
+        for number, (c, motion) in enumerate(zip(self.loops.closings, self.loops.motions, strict=True)):
             b = motion.gamma
             at: dict[tuple[int, int | None], Columns] = {}
             for seat, G in zip(c.seats, motion.G, strict=True):

@@ -54,21 +54,21 @@ assert model.bodies[0].joint.laws == ("pad",)
 assert model.bodies[0].joint.pad_size == (0.5,)
 assert loads(dumps(model)) == model
 
-made = equations(model)
-parameters = [v for v in made.ports.parameters if "pad" in v.name]
+system = equations(model)
+parameters = [v for v in system.ports.parameters if "pad" in v.name]
 assert [v.name for v in parameters] == [f"arm.joint.pad_{part}" for part in ("stiffness", "size", "drag")]
 assert [v.unit for v in parameters] == ["N.m/rad", "rad", "N.m"]
-p, q, rate = np.array(made.ports.vector("parameter")), 0.8, -1.5
+p, q, rate = np.array(system.ports.vector("parameter")), 0.8, -1.5
 effort = -3.0 * q**5 / 0.5**4 - 0.7 * rate * abs(rate)
-x, u, k = [q, rate], np.array(made.ports.vector("input")), made.prepare(p)
-assert np.array(made.derivatives(x, u, k)).ravel() == pytest.approx([rate, effort / 2])
-y = np.array(made.outputs(x, u, k)).ravel()
-assert y[made.ports.by_name["system.energy"].offset] == pytest.approx(rate**2 + 3.0 * q**6 / (6 * 0.5**4))
-assert abs(y[made.ports.by_name["system.work_residual"].offset]) < 1e-12
-found = linearize(model, at={"arm.joint.angle": q}, outputs=["arm.joint.rate"])
-assert found.A[1, 0] == pytest.approx(-15.0 * q**4 / 0.5**4 / 2)
+x, u, k = [q, rate], np.array(system.ports.vector("input")), system.prepare(p)
+assert np.array(system.derivatives(x, u, k)).ravel() == pytest.approx([rate, effort / 2])
+y = np.array(system.outputs(x, u, k)).ravel()
+assert y[system.ports.by_name["system.energy"].offset] == pytest.approx(rate**2 + 3.0 * q**6 / (6 * 0.5**4))
+assert abs(y[system.ports.by_name["system.work_residual"].offset]) < 1e-12
+linear = linearize(model, at={"arm.joint.angle": q}, outputs=["arm.joint.rate"])
+assert linear.A[1, 0] == pytest.approx(-15.0 * q**4 / 0.5**4 / 2)
 p[parameters[1].offset] = 0.0
-assert np.isnan(np.array(made.prepare(p))).any()
+assert np.isnan(np.array(system.prepare(p))).any()
 assert "arm.joint.pad_stiffness" not in equations(loads(TEXT.format(law=""))).ports.by_name
 
 for law, fault in (

@@ -230,23 +230,23 @@ def _with_values(joint: Joint, table: JointTable, path: str, findings: Findings)
 def _lawful(values: dict[str, Any], path: str, findings: Findings) -> dict[str, Any]:
     """``values`` without the laws that lack a value or have an impossible one, which are refused."""
     for law in LAWS:
-        given = [value for value in law.values if value.name in values]
-        if not given:
+        present = [value for value in law.values if value.name in values]
+        if not present:
             continue
         needed = [value.name for value in law.values if value.default is None]
         missing = [name for name in needed if name not in values]
         for name in missing:
-            message = f"is missing beside '{given[0].name}'"
+            message = f"is missing beside '{present[0].name}'"
             findings.refuse(f"{path}.{name}", message, f"give all of {', '.join(needed)}")
-        sound = not missing and all(values[value.name] for value in given)
-        for value in given if sound else ():
+        sound = not missing and all(values[value.name] for value in present)
+        for value in present if sound else ():
             least, numbers = value.minimum, values[value.name]
             low = [n for n in numbers if least is not None and (n < least or (value.above and n == least))]
             for wrong in low[:1]:
                 wanted = f"{'>' if value.above else '>='} {least:g}"
                 findings.refuse(f"{path}.{value.name}", f"must be {wanted}, got {wrong}", "give another value")
                 sound = False
-        for value in given if sound else ():
+        for value in present if sound else ():
             pairs = zip(values[value.name], values[value.below], strict=True) if value.below else ()
             if not all(low < high for low, high in pairs):
                 findings.refuse(f"{path}.{value.name}", f"must be below {value.below}", "swap the two")

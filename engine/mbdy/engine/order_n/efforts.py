@@ -13,10 +13,10 @@ from mbdy.engine.model.laws import laws_of
 from mbdy.engine.order_n.constants import Structure
 
 
-def effort(kind: Structure, k: dict[str, SX], q: SX, u: SX, given: SX, rest: SX) -> SX:
+def effort(kind: Structure, k: dict[str, SX], q: SX, u: SX, actuation: SX, rest: SX) -> SX:
     """Force or torque (n_u) at a joint along its degrees of freedom, on the outboard body."""
     n = kind.form.n_axes
-    tau, vectors = SX(given), {**k, "stretch": q[:n, 0] - rest}
+    tau, vectors = SX(actuation), {**k, "stretch": q[:n, 0] - rest}
     for law in sorted(laws_of(kind.laws), key=lambda law: not law.of_rates):
         for i in range(kind.form.n_u if law.of_rates else n):
             tau[i] += law.effort(law.numbers(vectors, i), q[i] if i < n else None, u[i])
@@ -34,9 +34,9 @@ def potential(kind: Structure, k: dict[str, SX], q: SX, rest: SX) -> SX:
     return stored
 
 
-def wheel_torques(kind: Structure, k: dict[str, SX], given: SX, speeds: SX) -> SX:
+def wheel_torques(kind: Structure, k: dict[str, SX], motors: SX, speeds: SX) -> SX:
     """Torque (n) on each wheel about its axis: its motor's, and its bearing's where it takes any."""
-    torques, n = SX(given), len(BEARING)
+    torques, n = SX(motors), len(BEARING)
     for at, i in enumerate(i for i, bearing in enumerate(kind.bearings) if bearing):
         numbers = dict(zip(BEARING, ca.vertsplit(k["bearings"][n * at : n * at + n]), strict=True))
         torques[i] += reduce(add, (law.effort(numbers, None, speeds[i]) for law in BEARING_LAWS))

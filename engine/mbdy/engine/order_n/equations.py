@@ -258,7 +258,7 @@ class _Assembly:
             reaction = reactions(stopped, moves, j)["reaction"] if "switchable" in kind.motion else MX()
             impulses += [reaction[i] for i in switched(kind.motion)]
         if loops:
-            own = zip(self.model.loops, loops.found, strict=True)
+            own = zip(self.model.loops, loops.motions, strict=True)
             impulses += [motion.multipliers for loop, motion in own if loop.switchable]
         return ca.densify(after), ca.densify(ca.vertcat(*impulses))
 
@@ -270,7 +270,7 @@ class _Assembly:
     def gaps_of(self, system: System, u: MX, k: MX) -> list[tuple[MX, MX]]:
         """Of each loop what `gaps` has of all."""
         loops = Loops(system, order_n.velocities(system), self.closings(u, k))
-        pairs = zip(loops.closings, loops.found, strict=True)
+        pairs = zip(loops.closings, loops.motions, strict=True)
         return [(c.closed * of.phi, c.closed * (of.rate + c.constants[0] * of.phi)) for c, of in pairs]
 
     def assemble(self, x: MX, u: MX, k: MX, largest: MX) -> MX:
@@ -283,7 +283,7 @@ class _Assembly:
         held = [replace(given, acceleration=MX.zeros(given.acceleration.shape)) for given in held]
 
         def small(loops: Loops) -> list[MX]:
-            return [ca.if_else(ca.norm_inf(of.phi) < largest, -of.phi, 0) for of in loops.found]
+            return [ca.if_else(ca.norm_inf(of.phi) < largest, -of.phi, 0) for of in loops.motions]
 
         moves, _ = self.pushed(replace(known, inputs=held), u, k, small)
         steps = [

@@ -62,10 +62,10 @@ def modal_mass(kind: Structure) -> DM:
 
 def elastic(kind: Structure, k: dict[str, SX]) -> tuple[SX, SX]:
     """Stiffness and damping (m, m) from the body's constants."""
-    made = []
+    matrices = []
     for name, coupled in zip(("flex_stiffness", "flex_damping"), flex(kind).coupled, strict=True):
-        made.append(spatial.symmetric(k[name], kind.modes) if coupled else ca.diag(k[name]))
-    return made[0], made[1]
+        matrices.append(spatial.symmetric(k[name], kind.modes) if coupled else ca.diag(k[name]))
+    return matrices[0], matrices[1]
 
 
 def kinetic(kind: Structure, k: dict[str, SX], eta: SX, eta_rate: SX, V: SX) -> tuple[SX, SX, SX]:

@@ -70,8 +70,8 @@ def differential(kind: Structure) -> ca.Function:
     C, rho, centre, direction, strength = inputs.values()
     inputs["k"], k = constants(kind)
     points = [SX(3, 1), *(k["nodes"][3 * i : 3 * i + 3] for i in range(kind.nodes))]
-    found = [_differential(C.T @ direction, strength, point + C.T @ (rho - centre)) for point in points]
-    return kernel(f"differential_{kind_name(kind)}", inputs, {"pulls": ca.densify(ca.vertcat(*found))})
+    pulls = [_differential(C.T @ direction, strength, point + C.T @ (rho - centre)) for point in points]
+    return kernel(f"differential_{kind_name(kind)}", inputs, {"pulls": ca.densify(ca.vertcat(*pulls))})
 
 
 def _differential(e: SX, strength: SX, rho: SX) -> SX:
@@ -100,7 +100,7 @@ def attract(system: System, moves: list[BodyMotion]) -> None:
     centre = reduce(add, (place["first_moment"] for place in places)) / ca.if_else(mass > 0, mass, 1)
     for j, m in enumerate(moves):
         C, rho = places[j]["C"], places[j]["rho"]
-        found = system.kernels.call(
+        results = system.kernels.call(
             pull, system.structures[j], k=system.constants[j], C=C, rho=rho, centre=centre, **system.field
         )
-        m.gradient, m.p = found["force"], m.p - found["force"]
+        m.gradient, m.p = results["force"], m.p - results["force"]

@@ -82,18 +82,18 @@ def errors(kind: Closure, d: SX, R: SX, distance: SX) -> SX:
     if kind.rod:
         return (ca.dot(d, d) - distance**2) / (2 * distance)
     turning = [row - 1 for row in kind.rows if row <= 3]
-    found: dict[int, SX] = {}
+    phi: dict[int, SX] = {}
     if len(turning) == 3:
-        found = {0: (R[2, 1] - R[1, 2]) / 2, 1: (R[0, 2] - R[2, 0]) / 2, 2: (R[1, 0] - R[0, 1]) / 2}
+        phi = {0: (R[2, 1] - R[1, 2]) / 2, 1: (R[0, 2] - R[2, 0]) / 2, 2: (R[1, 0] - R[0, 1]) / 2}
     elif len(turning) == 2:
         axis = next(k for k in range(3) if k not in turning)
         i, j = (axis + 1) % 3, (axis + 2) % 3
-        found = {i: -R[j, axis], j: R[i, axis]}
+        phi = {i: -R[j, axis], j: R[i, axis]}
     elif turning:
         (i,) = turning
-        found = {i: -R[(i + 1) % 3, (i + 2) % 3]}
-    found |= {3 + k: d[k] for k in range(3)}
-    return ca.vertcat(*(found[row - 1] for row in kind.rows))
+        phi = {i: -R[(i + 1) % 3, (i + 2) % 3]}
+    phi |= {3 + k: d[k] for k in range(3)}
+    return ca.vertcat(*(phi[row - 1] for row in kind.rows))
 
 
 def constrain(kind: Closure) -> ca.Function:
@@ -186,12 +186,12 @@ def solver(sparsity: str, size: int) -> ca.Function:
     different time constants, b loses what no multipliers could make of it.
     """
     A = SX.sym("A", ca.Sparsity.deserialize(sparsity))
-    closed, given = SX.sym("closed", size), SX.sym("b", size)
+    closed, right = SX.sym("closed", size), SX.sym("b", size)
     diagonal = ca.diag(A)
     count = ca.fmax(ca.sum1(closed), 1)
     mean = ca.sum1(diagonal) / count
     yields = mean > UNMOVED
-    mean, b = ca.if_else(yields, mean, 1), ca.if_else(yields, given, 0)
+    mean, b = ca.if_else(yields, mean, 1), ca.if_else(yields, right, 0)
     open_rows = (1 - closed) * mean
     weight = ca.fmax(diagonal, LEAST * mean)
     scaled = ca.ldl(A + ca.diag(SCALED_PROXIMAL * weight + open_rows))
@@ -201,10 +201,10 @@ def solver(sparsity: str, size: int) -> ca.Function:
     b = b - contradiction
     multipliers = _refined(A, b, SX(size, 1), ca.ldl(A + ca.diag(PROXIMAL * mean + open_rows)), REFINEMENTS)
     better = _refined(A, b, multipliers, scaled, SCALED_REFINEMENTS)
-    left, less = (ca.norm_inf((b - A @ found) / ca.sqrt(weight)) for found in (multipliers, better))
+    left, less = (ca.norm_inf((b - A @ each) / ca.sqrt(weight)) for each in (multipliers, better))
     solved = ca.logic_or(left <= SOLVED * ca.norm_inf(b / ca.sqrt(weight)), less > BETTER * left)
     multipliers = ca.if_else(solved, multipliers, better)
-    return kernel(f"solve_{size}", {"A": A, "closed": closed, "b": given}, {"multipliers": multipliers})
+    return kernel(f"solve_{size}", {"A": A, "closed": closed, "b": right}, {"multipliers": multipliers})
 
 
 def _refined(A: SX, b: SX, multipliers: SX, factors: tuple[SX, SX, list[int]], times: int) -> SX:

@@ -26,18 +26,18 @@ TERMS = 9
 
 def _series(square: SX, first: int) -> SX:
     """``1/first! - square/(first + 2)! + square^2/(first + 4)! - ...``"""
-    found = SX(0)
+    total = SX(0)
     for n in reversed(range(TERMS)):
-        found = found * square + (-1) ** n / factorial(2 * n + first)
-    return found
+        total = total * square + (-1) ** n / factorial(2 * n + first)
+    return total
 
 
 def _series_slope(square: SX, first: int) -> SX:
     """The derivative of `_series` by ``square``."""
-    found = SX(0)
+    total = SX(0)
     for n in reversed(range(1, TERMS)):
-        found = found * square + (-1) ** n * n / factorial(2 * n + first)
-    return found
+        total = total * square + (-1) ** n * n / factorial(2 * n + first)
+    return total
 
 
 def turned(kind: Structure, node: int, eta: SX) -> SX:
@@ -128,8 +128,8 @@ def press(kind: Structure, node: int) -> ca.Function:
 
 def _symbols(kind: Structure, node: int) -> dict[str, SX]:
     """E, r and Phi of a node with their zeros, and c."""
-    found = move(kind, node)
-    return symbols(E=found.sparsity_out("E"), r=3, Phi=found.sparsity_out("Phi"), c=6)
+    node_motion = move(kind, node)
+    return symbols(E=node_motion.sparsity_out("E"), r=3, Phi=node_motion.sparsity_out("Phi"), c=6)
 
 
 def carry(kind: Structure, node: int) -> ca.Function:
@@ -157,7 +157,7 @@ def accelerate(kind: Structure, node: int) -> ca.Function:
     """Third sweep: A of the node from ``A_body`` and eta'' (``modal_rate``)."""
     inputs = _symbols(kind, node) | symbols(A_body=6, modal_rate=kind.modes)
     E, r, Phi, c, A, modal = inputs.values()
-    found = spatial.to_child(E, r, A)
+    A_node = spatial.to_child(E, r, A)
     if kind.flex:
-        found += Phi @ modal + c
-    return kernel(f"seat_{kind_name(kind, node)}", inputs, {"A": ca.densify(found)})
+        A_node += Phi @ modal + c
+    return kernel(f"seat_{kind_name(kind, node)}", inputs, {"A": ca.densify(A_node)})

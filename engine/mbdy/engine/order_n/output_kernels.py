@@ -52,8 +52,8 @@ def seat(kind: Structure, node: int) -> ca.Function:
     inputs["k"], k = constants(kind)
     turned, C_node = quat, C
     if kind.flex:
-        own = seats.turned(kind, node, eta)
-        turned, C_node = spatial.quaternion_product(quat, own), C @ spatial.rotation_matrix(own)
+        turn = seats.turned(kind, node, eta)
+        turned, C_node = spatial.quaternion_product(quat, turn), C @ spatial.rotation_matrix(turn)
     outputs = {"quaternion": turned, "C": C_node, "rho": rho + C @ seats.place(kind, node, k, eta)}
     return kernel(f"seat_place_{kind_name(kind, node)}", inputs, outputs)
 
@@ -99,14 +99,14 @@ def points(kind: Structure) -> ca.Function:
     inputs = symbols(V=6, A=6, C=(3, 3), rho=3, origin=3, drift=3, gravity=3)
     V, A, C, rho, origin, drift, gravity = inputs.values()
     inputs["k"], k = constants(kind)
-    seen = []
+    motions = []
     omega, alpha = V[:3], A[:3]
     fixed = [] if kind.flex else [k["nodes"][3 * i : 3 * i + 3] for i in range(kind.nodes)]
     for point in [SX(3, 1), *fixed]:
         v = V[3:] + ca.cross(omega, point)
         a = A[3:] + ca.cross(alpha, point) + ca.cross(omega, v)
-        seen += [origin + rho + C @ point, drift + C @ v, C @ a + gravity, a]
-    return kernel(f"points_{kind_name(kind)}", inputs, {"points": ca.densify(ca.vertcat(*seen))})
+        motions += [origin + rho + C @ point, drift + C @ v, C @ a + gravity, a]
+    return kernel(f"points_{kind_name(kind)}", inputs, {"points": ca.densify(ca.vertcat(*motions))})
 
 
 def point() -> ca.Function:
@@ -114,8 +114,8 @@ def point() -> ca.Function:
     inputs = symbols(V=6, A=6, C=(3, 3), rho=3, origin=3, drift=3, gravity=3)
     V, A, C, rho, origin, drift, gravity = inputs.values()
     a = A[3:] + ca.cross(V[:3], V[3:])
-    seen = [origin + rho, drift + C @ V[3:], C @ a + gravity, a]
-    return kernel("point", inputs, {"points": ca.vertcat(*seen)})
+    motions = [origin + rho, drift + C @ V[3:], C @ a + gravity, a]
+    return kernel("point", inputs, {"points": ca.vertcat(*motions)})
 
 
 def loads(kind: Structure, leaf: bool) -> ca.Function:
@@ -126,14 +126,14 @@ def loads(kind: Structure, leaf: bool) -> ca.Function:
     """
     form = kind.form
     inputs = symbols(S=(6, form.n_u), A=6, p=6, tau=form.n_u, closing=6)
-    S, A, p_own, tau, closing = inputs.values()
+    S, A, p_body, tau, closing = inputs.values()
     inputs["k"], k = constants(kind)
     driven, below = drive_symbols(kind), symbols(P_below=21, p_below=6)
-    P, p = gathered(kind, leaf, k["M"], p_own, **below)
+    P, p = gathered(kind, leaf, k["M"], p_body, **below)
     f = P @ A + p + closing
-    held, _ = drive(kind, **driven)
+    constrained, _ = drive(kind, **driven)
     inputs |= driven | ({} if leaf else below)
-    return kernel(f"loads_{kind_name(kind, leaf)}", inputs, {"load": f, "reaction": held * (S.T @ f - tau)})
+    return kernel(f"loads_{kind_name(kind, leaf)}", inputs, {"load": f, "reaction": constrained * (S.T @ f - tau)})
 
 
 def energy(kind: Structure) -> ca.Function:

@@ -54,23 +54,23 @@ def outward(kind: Structure, root: bool) -> ca.Function:
     n_u, n_axes = (0, 0) if kind.floating else (form.n_u, form.n_axes)
     inputs = symbols(q=form.n_q, u=form.n_u, forces=n_forces(kind), effort=n_u, rest=n_axes, h=kind.wheels)
     inputs |= symbols(motors=kind.wheels) | ({} if root else symbols(V_parent=6))
-    q, u, forces, given, rest, h, motors = [*inputs.values()][:7]
+    q, u, forces, actuation, rest, h, motors = [*inputs.values()][:7]
     inputs["k"], k = constants(kind)
     joint = motion(form, k["axes"], q, u)
     E = joint.E @ k["R0"].T
     r = k["at"] + k["R0"] @ joint.d
-    own = joint.S @ u
+    relative = joint.S @ u
     if root:
-        V, c = own, joint.bias
+        V, c = relative, joint.bias
     else:
-        V = spatial.to_child(E, r, inputs["V_parent"]) + own
-        c = joint.bias + spatial.cross_motion(V, own)
+        V = spatial.to_child(E, r, inputs["V_parent"]) + relative
+        c = joint.bias + spatial.cross_motion(V, relative)
     p = SX(6, 1) if kind.flex else spatial.cross_force(V, k["M"] @ V) - wrench(kind, k, forces)
     wheel_torques = efforts.wheel_torques(kind, k, motors, efforts.wheel_speeds(kind, k, h, V[:3]))
     for i in range(kind.wheels):
         a = k["spin_axes"][3 * i : 3 * i + 3]
         p += ca.vertcat(ca.cross(V[:3], a * h[i]) + a * wheel_torques[i], SX(3, 1))
-    tau = SX(form.n_u, 1) if kind.floating else efforts.effort(kind, k, q, u, given, rest)
+    tau = SX(form.n_u, 1) if kind.floating else efforts.effort(kind, k, q, u, actuation, rest)
     outputs = {"E": E, "r": r, "S": joint.S, "c": c, "V": V, "p": p, "tau": tau, "q_rate": joint.rate}
     return kernel(f"outward_{kind_name(kind, root)}", inputs, {**outputs, "wheel_torques": wheel_torques})
 
@@ -78,17 +78,17 @@ def outward(kind: Structure, root: bool) -> ca.Function:
 def drive(kind: Structure, acceleration: SX, switches: SX) -> tuple[SX, SX]:
     """Which speeds are held (1) or free (0), and the acceleration of the held ones."""
     n = kind.form.n_u
-    held, forced = SX(n, 1), SX(n, 1)
-    own = switched(kind.motion)
+    constrained, forced = SX(n, 1), SX(n, 1)
+    places = switched(kind.motion)
     for i, how in enumerate(kind.motion):
         if how == "prescribed":
-            held[i], forced[i] = 1, acceleration[i]
+            constrained[i], forced[i] = 1, acceleration[i]
         elif how == "switchable":
-            at = own.index(i)
-            prescribed, locked = switches[at], switches[len(own) + at]
-            held[i] = 1 - (1 - prescribed) * (1 - locked)
+            at = places.index(i)
+            prescribed, locked = switches[at], switches[len(places) + at]
+            constrained[i] = 1 - (1 - prescribed) * (1 - locked)
             forced[i] = prescribed * (1 - locked) * acceleration[i]
-    return held, forced
+    return constrained, forced
 
 
 def drive_symbols(kind: Structure) -> dict[str, SX]:
@@ -107,16 +107,16 @@ def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False) -> ca.F
     """
     form = kind.form
     inputs = symbols(E=(3, 3), r=3, S=_subspace(kind), c=6, p=6, tau=form.n_u)
-    E, r, S, c, p_own, tau = inputs.values()
+    E, r, S, c, p_body, tau = inputs.values()
     inputs["k"], k = constants(kind)
     driven, below = drive_symbols(kind), symbols(P_below=21, p_below=6)
-    P, p = gathered(kind, leaf, k["M"], p_own, **below)
-    held, forced = drive(kind, **driven)
+    P, p = gathered(kind, leaf, k["M"], p_body, **below)
+    constrained, forced = drive(kind, **driven)
     active = [i for i, how in enumerate(kind.motion) if how != "prescribed"]
-    free = 1 - held[active, 0]
+    free = 1 - constrained[active, 0]
     S_f = S[:, active] @ ca.diag(free) if active else SX(6, 0)
     U = P @ S_f
-    D = S_f.T @ U + ca.diag(held[active, 0])
+    D = S_f.T @ U + ca.diag(constrained[active, 0])
     rhs = ca.horzcat(U.T, free * tau[active, 0] - S_f.T @ p)
     solved = spatial.solve_ldl(D, rhs)
     g, t = solved[:, :6], solved[:, 6]

@@ -178,11 +178,11 @@ def swing_out(system: System, moves: list[BodyMotion], gravity: MX, bodies: Sequ
     """Third sweep over ``bodies``, each after its parent: accelerations of bodies, modes, nodes and speeds."""
     for j in bodies:
         m, kind = moves[j], system.structures[j]
-        found = system.kernels.call(
+        results = system.kernels.call(
             rigid.accelerate, kind, E=m.E, r=m.r, S=m.S, a_c=m.a_c, g=m.g, t=m.t, forced=m.forced,
             A_parent=_of_seat(j, system, moves, "A", inertial_acceleration(gravity)),
         )  # fmt: skip
-        m.A, m.u_rate = found["A"], found["u_rate"]
+        m.A, m.u_rate = results["A"], results["u_rate"]
         if flexing := m.flexing:
             swing = system.kernels.call(deformation.swing, kind.modes, g=flexing.g, t=flexing.t, A=m.A)
             flexing.rate = swing["modal_rate"]
@@ -212,14 +212,14 @@ def _of_seat(j: int, system: System, moves: list[BodyMotion], what: str, inertia
 
 
 def _outward(j: int, system: System, moves: list[BodyMotion]) -> BodyMotion:
-    kind, state, given = system.structures[j], system.states[j], system.inputs[j]
+    kind, state, inputs = system.structures[j], system.states[j], system.inputs[j]
     parent = system.tree.parent[j]
     carried = {} if parent == ROOT else {"V_parent": _of_seat(j, system, moves, "V", MX())}
     k = system.constants[j]
     m = BodyMotion(**system.kernels.call(
         rigid.outward, kind, parent == ROOT,
         q=state.q, u=root_frame_speeds(kind, state.u), k=k, **carried,
-        forces=given.forces, effort=given.effort, rest=given.rest, h=state.h, motors=given.torques,
+        forces=inputs.forces, effort=inputs.effort, rest=inputs.rest, h=state.h, motors=inputs.torques,
     ))  # fmt: skip
     for i in system.used[j]:
         m.nodes[i] = NodeMotion(
@@ -249,24 +249,26 @@ def _deform(j: int, system: System, m: BodyMotion) -> None:
 
 def _inward(j: int, system: System, moves: list[BodyMotion]) -> None:
     m, kind, parent = moves[j], system.structures[j], system.tree.parent[j]
-    given = system.inputs[j]
+    inputs = system.inputs[j]
     for i, node in m.nodes.items():
         if node.below:
-            found = system.kernels.call(seats.carry, kind, i, E=node.E, r=node.r, Phi=node.Phi, c=node.c, **node.below)
-            modal = (found["B_body"], found["F_body"], found["p_f"]) if m.flexing else ()
-            _gather(m, found["P_body"], found["p_body"], *modal)
+            results = system.kernels.call(
+                seats.carry, kind, i, E=node.E, r=node.r, Phi=node.Phi, c=node.c, **node.below
+            )
+            modal = (results["B_body"], results["F_body"], results["p_f"]) if m.flexing else ()
+            _gather(m, results["P_body"], results["p_body"], *modal)
     if m.flexing:
         _condense(j, system, m)
-    found = system.kernels.call(
+    results = system.kernels.call(
         rigid.inward, kind, parent == ROOT, not m.below, system.loops,
-        E=m.E, r=m.r, S=m.S, c=m.c, k=system.constants[j], p=m.p, tau=m.tau, acceleration=given.acceleration,
-        switches=given.switches, **m.below,
+        E=m.E, r=m.r, S=m.S, c=m.c, k=system.constants[j], p=m.p, tau=m.tau, acceleration=inputs.acceleration,
+        switches=inputs.switches, **m.below,
     )  # fmt: skip
-    m.g, m.t, m.a_c, m.forced = (found[name] for name in ("g", "t", "a_c", "forced"))
+    m.g, m.t, m.a_c, m.forced = (results[name] for name in ("g", "t", "a_c", "forced"))
     if system.loops:
-        m.S_free, m.solved = found["S_free"], found["solved"]
+        m.S_free, m.solved = results["S_free"], results["solved"]
     if parent != ROOT:
-        P, p, seat = found["P_parent"], found["p_parent"], system.seats[j]
+        P, p, seat = results["P_parent"], results["p_parent"], system.seats[j]
         if seat is None:
             _gather(moves[parent], P, p)
         else:
@@ -297,11 +299,11 @@ def _sum(below: dict[str, MX], carried: dict[str, MX]) -> dict[str, MX]:
 def _condense(j: int, system: System, m: BodyMotion) -> None:
     flexing = m.flexing
     assert flexing
-    found = system.kernels.call(
+    results = system.kernels.call(
         deformation.condense, system.structures[j], not flexing.below, system.loops,
         M=flexing.M, B=flexing.B, p=m.p, p_f=flexing.p_f, **flexing.below,
     )  # fmt: skip
-    m.below = {"P_below": found["P_joint"], "p_below": found["p_joint"]}
-    flexing.g, flexing.t = found["g"], found["t"]
+    m.below = {"P_below": results["P_joint"], "p_below": results["p_joint"]}
+    flexing.g, flexing.t = results["g"], results["t"]
     if system.loops:
-        flexing.inverse = found["inverse"]
+        flexing.inverse = results["inverse"]
