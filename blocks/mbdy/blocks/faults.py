@@ -12,6 +12,8 @@ from mbdy.blocks.errors import StateError, StepError, VariableError
 from mbdy.engine import Equations, Ports
 from mbdy.engine.core.binding import BAD_INPUT, BAD_PARAMETER, BAD_START, BAD_STEP, FAILED, TORN, UNCLOSED, Core
 from mbdy.engine.core.virtual import VirtualCore
+from mbdy.engine.model.owners import name_of
+from mbdy.engine.model.variables import ORBIT_POSITION
 from mbdy.engine.order_n.loop_kernels import SHORTEST
 
 Array = NDArray[np.float64]
@@ -63,41 +65,43 @@ class Faults:
         name, value = self.ports.input_names[place], given[place]
         orbit = self.ports.orbit_position
         if orbit and orbit.start <= place < orbit.stop and math.isfinite(value):
-            name, value = name.partition("[")[0], given[orbit].tolist()
+            value = given[orbit].tolist()
             return VariableError(
-                f"input {name!r}: must lead away from the attracting centre, got {value} m; nothing was changed"
+                f"input {ORBIT_POSITION!r}: must lead away from the attracting centre, got {value} m; nothing was "
+                "changed"
             )
         wanted = "0 or 1" if math.isfinite(value) else "finite"
         return VariableError(f"input {name!r}: must be {wanted}, got {value}; nothing was changed")
 
     def _impossible(self, constant: int) -> VariableError:
         owners = self.equations.constants.items()
-        body = next((name for name, at in owners if at.start <= constant < at.stop), None)
-        if body is None:
+        owner = next((owner for owner, at in owners if at.start <= constant < at.stop), None)
+        if owner is None:
             return VariableError("parameters: no finite linear equations follow from them; look at the operating point")
-        if body.startswith("loop."):
-            return VariableError(f"parameter '{body}.distance': must be at least {SHORTEST} m")
+        if owner.kind == "loop":
+            return VariableError(f"parameter {name_of(owner, 'distance')!r}: must be at least {SHORTEST} m")
         return VariableError(
-            f"parameters of body {body!r}: no body can have them; its mass and the principal moments of its inertia "
-            "(less its wheels' spin inertia) must not be negative, axes and quaternions must not be zero, "
+            f"parameters of body {owner.name!r}: no body can have them; its mass and the principal moments of its "
+            "inertia (less its wheels' spin inertia) must not be negative, axes and quaternions must not be zero, "
             "rates of friction must be positive, stops and points of a harness in their order"
         )
 
     def _bad_start(self, place: int) -> VariableError:
         if math.isfinite(self.s[place]):  # a zero quaternion spoils what an attitude root's start is made into
             place = next((at for at in self.ports.quaternions if not self.s[at : at + 4].any()), place)
-        name = self.ports.start_names[place]
-        what = "a quaternion must not be zero" if ".attitude" in name else f"must be finite, got {self.s[place]}"
-        return VariableError(f"start value {name!r}: {what}")
+        quaternion = any(at <= place < at + 4 for at in self.ports.quaternions)
+        what = "a quaternion must not be zero" if quaternion else f"must be finite, got {self.s[place]}"
+        return VariableError(f"start value {self.ports.start_names[place]!r}: {what}")
 
     def _open_loop(self, status: int, time: float, H: float) -> Exception:
         row = self.ports.output_names[self.ports.span("residuals").start + self.core.fault]
-        loop = row.rpartition(".")[0]
+        owner = self.ports.by_scalar[row][0].owner
+        loop = str(owner)
         if status == UNCLOSED:
             return VariableError(
                 f"{loop!r}: cannot be closed from the start values, {row!r} stays; start nearer to where it closes"
             )
-        constant = self.p[self.ports.by_name[f"{loop}.time_constant"].offset]
+        constant = self.p[self.ports.by_name[name_of(owner, "time_constant")].offset]
         return StateError(
             f"{loop!r} came apart between {time} s and {time + H} s, {row!r} most; the plant is as it was at {time} s. "
             f"The internal step {self.step} s may be too long for its time constant {constant} s or for the motion, or "

@@ -133,7 +133,7 @@ class Prescribed:
                 f"profile of {f.key!r}: begins with {name!r} at {value:.9g}, where the plant stands at {stands:.9g}; "
                 "reset() the plant, or give a profile that begins there"
             )
-        given = stands != 0.0 or name.partition("[")[0] in self.plant.model.initial
+        given = stands != 0.0 or self.plant.ports.find(name)[0].name in self.plant.model.initial
         return f"{name!r} starts at {value:.9g}, as its profile does, not at {stands:.9g} as set" if given else ""
 
     def _row(self, i: int) -> int:

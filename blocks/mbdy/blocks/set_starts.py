@@ -22,7 +22,7 @@ def closed_starts(model: Model, ports: Ports, start: np.ndarray, u: np.ndarray, 
 
     ``model`` has the lengths. It is returned as it is where there is none.
     """
-    starts = [v for v in ports.outputs if v.start_at is not None]
+    starts = list(ports.starts.values())
     loops = tuple(
         replace(loop, closed=bool(u[ports.by_name[f"loop.{loop.name}.closed"].offset])) if loop.switchable else loop
         for loop in model.loops
@@ -46,7 +46,7 @@ def tell_of_moves(ports: Ports, start: np.ndarray, y: np.ndarray, places: Collec
         if not own:
             continue
         given, begun = start[_places(v)], y[v.places]
-        if v.name.endswith(".attitude"):
+        if v.quantity == "attitude":
             given = given / math.copysign(float(np.linalg.norm(given)), float(given @ begun))
         moves = np.abs(begun - given)[own]
         if moves.max() > largest:

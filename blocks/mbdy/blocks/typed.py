@@ -98,7 +98,7 @@ def inputs(table: Ports, values: Array) -> Inputs:
 
 
 def _bodies(table: Ports) -> tuple[str, ...]:
-    return tuple(v.name.removesuffix(".omega") for v in table.outputs if v.port == "omega")
+    return tuple(v.owner.name for v in table.outputs if v.port == "omega")
 
 
 class OutputLayout:

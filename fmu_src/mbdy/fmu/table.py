@@ -7,13 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any, Literal
 
+from mbdy.engine.model.owners import SYSTEM, Owner, Quantity
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.variables import DISPLAY_UNITS, Variable
 from mbdy.fmu.description.units import rate_unit
 
 Causality = Literal["input", "parameter", "output", "calculatedParameter", "local", "independent"]
 VECTORS: Mapping[str, str] = {"input": "u", "parameter": "p", "output": "y"}
-CALCULATED = ("mass", "centre_of_mass", "momentum", "angular_momentum", "energy")
+CALCULATED: Sequence[Quantity] = ("mass", "centre_of_mass", "momentum", "angular_momentum", "energy")
 """Outputs of ``system`` that are calculated parameters too, ``system.initial.X``: as initialization left them."""
 WHEEL_SPEED = 100.0
 """[rad/s] What a wheel's speed is measured by: about 1000 rpm."""
@@ -22,7 +23,8 @@ TIME = "time"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scalar:
-    """One scalar variable. Its value reference is its place in the table.
+    """One scalar variable, an element of a ``quantity`` of its ``owner``. Its value reference is its place in the
+    table.
 
     The table has inputs, parameters, outputs and calculated parameters, then state derivatives and the time where it
     was asked for them. ``vector`` and ``place`` say where the value is: ``u``, ``p``, ``y`` as the core has them;
@@ -30,9 +32,12 @@ class Scalar:
     place in ``x``; ``t`` the time. ``start_at`` is where the start value lies in ``s``, ``state`` which place in ``x``
     an output is. ``array`` names the array of FMI 3 that has it as an element. ``dependencies`` are value references
     of the inputs that act on an output at the same instant. ``guess`` tells that the start of a state is one,
-    from which closed loops may move it.
+    from which closed loops may move it. ``label`` is its index, that of its state for a derivative.
     """
 
+    owner: Owner
+    quantity: Quantity
+    label: str
     name: str
     causality: Causality
     vector: str
@@ -55,7 +60,17 @@ class Scalar:
     def slave_row(self) -> dict[str, Any]:
         """The row as the slave reads it."""
         row = asdict(self)
-        for key in ("description", "display_unit", "dependencies", "state", "array", "guess"):
+        for key in (
+            "owner",
+            "quantity",
+            "label",
+            "description",
+            "display_unit",
+            "dependencies",
+            "state",
+            "array",
+            "guess",
+        ):
             del row[key]
         return row
 
@@ -123,7 +138,10 @@ def arrays(table: Sequence[Scalar], *, scalars: bool = False) -> tuple[Array, ..
 def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], nominal: float | None) -> Scalar:
     default = 0.0 if v.causality != "output" else None
     return Scalar(
-        name=v.scalar_names[k],
+        owner=v.owner,
+        quantity=v.quantity,
+        label=v.labels[k],
+        name=v.name + v.labels[k],
         causality=v.causality,
         vector=VECTORS[v.causality],
         place=v.offset + k,
@@ -152,20 +170,19 @@ def _nominal(v: Variable, ports: Ports) -> float | None:
     """What ``v`` is measured by where 1 would be far off: solvers scale their tolerance of a state by it."""
     if v.nominal is not None or v.port != "wheels":
         return v.nominal
-    stem, _, sort = v.name.rpartition(".")
-    inertia = (ports.by_name[f"{stem}.inertia"].start or (0.0,))[0]
-    nominal = WHEEL_SPEED if sort == "speed" else WHEEL_SPEED * inertia
+    inertia = ports.of(v.owner, "inertia")
+    assert inertia is not None
+    nominal = WHEEL_SPEED if v.quantity == "speed" else WHEEL_SPEED * (inertia.start or (0.0,))[0]
     return nominal if nominal > 0.0 else None
 
 
 def _calculated(outputs: Sequence[Scalar]) -> Iterator[Scalar]:
-    stems = {f"system.{name}": f"system.initial.{name}" for name in CALCULATED}
     for row in outputs:
-        stem, bracket, index = row.name.partition("[")
-        if stem in stems:
+        if row.owner == SYSTEM and row.quantity in CALCULATED:
+            name = f"{row.owner}.initial.{row.quantity}"
             yield replace(
                 row,
-                name=stems[stem] + bracket + index,
+                name=name + row.label,
                 causality="calculatedParameter",
                 vector="c",
                 description=f"{row.description}, when initialization ends",
@@ -173,7 +190,7 @@ def _calculated(outputs: Sequence[Scalar]) -> Iterator[Scalar]:
                 start_at=None,
                 state=None,
                 guess=False,
-                array=row.array and stems[row.array],
+                array=row.array and name,
                 tunable=False,
                 dependencies=(),
             )
@@ -205,7 +222,7 @@ def _derivative(state: Scalar, place: int) -> Scalar:
 
 def _time() -> Scalar:
     return Scalar(
-        name=TIME, causality="independent", vector="t", place=0, unit="s", display_unit=None, description="Time",
-        start=None, start_at=None, state=None, array=None, boolean=False, tunable=False, minimum=None, maximum=None,
-        nominal=None, dependencies=(),
+        owner=SYSTEM, quantity="time", label="", name=TIME, causality="independent", vector="t", place=0, unit="s",
+        display_unit=None, description="Time", start=None, start_at=None, state=None, array=None, boolean=False,
+        tunable=False, minimum=None, maximum=None, nominal=None, dependencies=(),
     )  # fmt: skip

@@ -170,7 +170,7 @@ class _Linear(Columns):
         """Parameters like the model's, none of them zero that need not be: what is zero in a file can be set later."""
         drawn = np.array(self.table.vector("parameter"))
         for v in self.table.parameters:
-            own, part = drawn[v.places], v.name.rpartition(".")[2]
+            own, part = drawn[v.places], v.quantity
             if part in ("com", "at", "axis", "frame"):
                 own += size * 0.1 * np.maximum(1.0, np.abs(own).max()) * rng.normal(size=v.size)
             elif part == "mass":

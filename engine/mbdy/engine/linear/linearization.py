@@ -264,18 +264,18 @@ class _Outputs:
     """The outputs of a linearization: rows of y, an attitude's three errors in the place of its four elements."""
 
     def __init__(self, table: Ports, wanted: Iterable[str] | None) -> None:
-        self._attitudes = [v.offset for v in table.outputs if v.name.endswith(".attitude")]
+        self._attitudes = [v.offset for v in table.outputs if v.quantity == "attitude"]
         elements = [(name, unit, i, None) for v in table.outputs for name, unit, i in
                     zip(v.scalar_names, v.units, range(v.places.start, v.places.stop), strict=True)]  # fmt: skip
         rows = []
         for v in table.outputs:
-            if v.name.endswith(".attitude"):
+            if v.quantity == "attitude":
                 rows += [(f"{v.name}.error[{i + 1}]", "rad", v.offset, i) for i in range(3)]
             else:
                 rows += elements[v.places]
         self._rows: list[tuple[str, str, int, int | None]] = rows
         if wanted is not None:
-            known = {v.name for v in table.outputs if v.name.endswith(".attitude")}
+            known = {v.name for v in table.outputs if v.quantity == "attitude"}
             every = [*rows, *(row for at in self._attitudes for row in elements[at : at + 4])]
             asked = [f"{w}.error" if w in known else w for w in ([wanted] if isinstance(wanted, str) else wanted)]
             self._rows = self._picked(rows, every, asked)

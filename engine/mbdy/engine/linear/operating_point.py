@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.owners import name_of
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.units import quantity
@@ -107,12 +108,12 @@ def _closed(model: Model, made: Equations, x: Array, u: Array, k: Array) -> Arra
 
 def _constants(model: Model, made: Equations, p: Array) -> Array:
     k = np.array(made.prepare(p)).ravel()
-    for name, own in made.constants.items():
-        if not np.isfinite(k[own]).all() and name.startswith("loop."):
-            raise RefusalError(f"parameter '{name}.distance': must be at least {SHORTEST} m")
+    for owner, own in made.constants.items():
+        if not np.isfinite(k[own]).all() and owner.kind == "loop":
+            raise RefusalError(f"parameter {name_of(owner, 'distance')!r}: must be at least {SHORTEST} m")
         if not np.isfinite(k[own]).all():
             raise RefusalError(
-                f"parameters of body {name!r}: no body can have them",
+                f"parameters of body {owner.name!r}: no body can have them",
                 "mass and moments must not be negative, axes and quaternions not zero, rates of friction positive",
             )
     return k
@@ -144,9 +145,10 @@ def numbers_of(name: str, value: Value, variable: Variable, part: slice) -> list
     Raises `RefusalError` for an output without start value, a wrong count, what is no finite number of that unit.
     """
     if variable.causality == "output" and variable.start_at is None:
-        stem, dot, last = name.rpartition(".")
-        if last.startswith("momentum") and variable.state is not None:
-            raise RefusalError(f"{name!r} is the momentum of a wheel", f"give its speed, {stem + dot}speed")
+        if variable.owner.kind == "wheel":
+            raise RefusalError(
+                f"{name!r} is the momentum of a wheel", f"give its speed, {name_of(variable.owner, 'speed')}"
+            )
         raise RefusalError(f"{name!r} is an output without a start value", "give start values, inputs, parameters")
     units = variable.units[part]
     entries = [value] if isinstance(value, str) or np.ndim(value) == 0 else list(value)  # type: ignore[arg-type]
@@ -172,7 +174,7 @@ def _scale_quaternions(table: Ports, x: Array) -> None:
     for at in table.quaternions:
         norm = float(np.linalg.norm(x[at : at + 4]))
         if not norm > 0.0:
-            name = table.start_names[at].partition("[")[0]
+            (name,) = (v.name for v in table.starts.values() if v.start_at == at)
             raise RefusalError(f"{name!r}: a zero quaternion is no attitude", "no rotation is [1, 0, 0, 0]")
         x[at : at + 4] /= norm
 

@@ -113,8 +113,7 @@ class _Unknowns:
 
     def __init__(self, model: Model, point: OperatingPoint, free: Iterable[str] | None, hold: tuple[str, ...]) -> None:
         table = point.ports
-        state_names = [name.replace(".momentum", ".speed") for name in table.start_names]
-        names = [*state_names, *table.input_names]
+        names = [*table.start_names, *table.input_names]
         fixed = _fixed(model, point)
         if free is None:
             at = [i for i in _joint_positions(model) if i not in fixed]

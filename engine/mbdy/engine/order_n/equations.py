@@ -18,6 +18,7 @@ from operator import add
 import casadi as ca
 from casadi import MX
 
+from mbdy.engine.model.owners import Owner
 from mbdy.engine.model.ports import Ports, ports
 from mbdy.engine.model.system import INERTIAL, Body, Model
 from mbdy.engine.model.topology import ROOT, tree
@@ -50,8 +51,8 @@ class Equations:
     n_q: int
     locks: tuple[tuple[int, int], ...]
     """Place in ``u`` of each lock, with the place in ``x`` of the speed that it stops."""
-    constants: Mapping[str, slice]
-    """Where the constants of each body, and of each ``loop.NAME``, lie in ``k``."""
+    constants: Mapping[Owner, slice]
+    """Where the constants of each body and of each loop lie in ``k``."""
     gaps: ca.Function | None = None
     assemble: ca.Function | None = None
     smooth_derivatives: ca.Function | None = None
@@ -152,8 +153,8 @@ class _Assembly:
             locks=self.locks(),
             modal=slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + self.layout.n_eta),
             constants={
-                **{b.name: at for b, at in zip(self.model.bodies, self.layout.constants, strict=True)},
-                **{f"loop.{loop.name}": at for loop, at in zip(self.model.loops, self.layout.loops, strict=True)},
+                **dict(zip((Owner("body", b.name) for b in self.model.bodies), self.layout.constants, strict=True)),
+                **dict(zip((Owner("loop", loop.name) for loop in self.model.loops), self.layout.loops, strict=True)),
             },
         )
 

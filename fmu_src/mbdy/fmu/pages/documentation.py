@@ -161,7 +161,7 @@ def _use(table: Sequence[Scalar], step: float, kind: str) -> Iterator[str]:
 
 def _rows(rows: Sequence[Scalar], flat: bool) -> Iterator[tuple[str, ...]]:
     """One line for each variable: elements that share name and description stand together."""
-    for _, some in groupby(rows, key=lambda row: (row.name.split("[")[0], row.description)):
+    for _, some in groupby(rows, key=lambda row: (row.owner, row.quantity, row.vector)):
         elements = list(some)
         first = elements[0]
         units = dict.fromkeys("Boolean" if row.boolean else row.unit for row in elements)
@@ -177,11 +177,7 @@ def _name(elements: Sequence[Scalar], flat: bool) -> str:
     first, last = elements[0], elements[-1]
     if first.array and not flat:
         return f"{_code(first.array)}, {len(elements)} elements"
-    return _code(first.name) + (f" … {_code(_index(last.name))}" if last is not first else "")
-
-
-def _index(name: str) -> str:
-    return name[name.index("[") :].removesuffix(")")
+    return _code(first.name) + (f" … {_code(last.label)}" if last is not first else "")
 
 
 def _range(row: Scalar) -> str:
