@@ -23,6 +23,7 @@ ALLOWED = {
     "engine/mbdy/engine/files/initial.py:_nearest": TYPED,
     "engine/mbdy/engine/files/initial.py:starts_of": TYPED,
     "engine/mbdy/engine/files/joints.py:place_of": TYPED,
+    "engine/mbdy/engine/files/port_choice.py:_judge": TYPED,
     "engine/mbdy/engine/model/patterns.py:matches": TYPED,
     "engine/mbdy/engine/model/patterns.py:places": TYPED,
     "engine/mbdy/engine/model/ports.py:find": TYPED,

@@ -53,7 +53,7 @@ def assignment(text: str, ports: Ports, option: str = "--set") -> Assignment:
     if not (equals and name and value):
         raise RequestError(f"{option} {text}: give NAME=VALUE, e.g. {option} 'bus.omega[1]=5 deg/s'")
     try:
-        variable, part = ports.find(name)
+        variable, part = ports.find(name, starts=True)
         values = _values(value, name, variable, part)
     except KeyError as fault:
         raise RequestError(f"{option} {text}: {fault.args[0]}") from None

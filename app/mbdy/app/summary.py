@@ -101,11 +101,11 @@ def causes(model: Model, table: Ports, largest: Mapping[str, float]) -> dict[str
 
     ``largest`` is the size that inputs reach, by scalar name; those left out stay as in the model.
     """
-    inputs = dict(zip(table.input_names, table.vector("input"), strict=True)) | dict(largest)
 
     def acts(quantity: Quantity, *ports: str) -> bool:
-        given = (v for v in table.inputs if v.port in ports and v.quantity == quantity)
-        return any(inputs[name] for variable in given for name in variable.scalar_names)
+        given = (v for v in (*table.inputs, *table.hidden) if v.port in ports and v.quantity == quantity)
+        starts = ((name, start) for v in given for name, start in zip(v.scalar_names, v.start or (), strict=True))
+        return any(largest.get(name, start) for name, start in starts)
 
     roots = [body.joint for body in model.bodies if body.joint.to == "inertial"]
     held = any(not joint.floating or any(motion != "free" for motion in joint.motion) for joint in roots)
@@ -123,7 +123,7 @@ def causes(model: Model, table: Ports, largest: Mapping[str, float]) -> dict[str
 
 def facts(run: Run) -> dict[str, Any]:
     """The summary for a machine, in SI."""
-    present = set(run.names)
+    present = {variable.name for variable in recorded(run)}
     found: dict[str, Any] = {
         "rows": len(run),
         "end": float(run.time[-1]),
@@ -132,7 +132,7 @@ def facts(run: Run) -> dict[str, Any]:
         "drift": {},
     }
     for name in TOTALS[:3]:
-        if present.intersection(run.ports.by_name[name].scalar_names):
+        if name in present:
             change = drift(run, name)
             found["drift"][name] = {"unit": change.unit, "worst": change.worst, "relative": change.relative}
     if TOTALS[3] in present:

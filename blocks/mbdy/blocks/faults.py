@@ -12,7 +12,7 @@ from mbdy.blocks.errors import StateError, StepError, VariableError
 from mbdy.engine import Equations, Ports
 from mbdy.engine.core.binding import BAD_INPUT, BAD_PARAMETER, BAD_START, BAD_STEP, FAILED, TORN, UNCLOSED, Core
 from mbdy.engine.core.virtual import VirtualCore
-from mbdy.engine.model.owners import name_of
+from mbdy.engine.model.owners import Owner, name_of
 from mbdy.engine.model.variables import ORBIT_POSITION
 from mbdy.engine.order_n.loop_kernels import SHORTEST
 
@@ -94,8 +94,8 @@ class Faults:
         return VariableError(f"start value {self.ports.start_names[place]!r}: {what}")
 
     def _open_loop(self, status: int, time: float, H: float) -> Exception:
-        row = self.ports.output_names[self.ports.span("residuals").start + self.core.fault]
-        owner = self.ports.by_scalar[row][0].owner
+        row = self.equations.row_names[self.core.fault]
+        owner = Owner("loop", self.equations.loop_rows[self.core.fault])
         loop = str(owner)
         if status == UNCLOSED:
             return VariableError(

@@ -182,7 +182,7 @@ class Plant:
 
     def __setitem__(self, name: str, value: float | str | bool | Sequence[float | str] | Array) -> None:
         """Set an input, a parameter, or (before the first step) a start value; see `VariableError`."""
-        variable, part = self.ports.find(name)
+        variable, part = self.ports.find(name, starts=True)
         values = _values(name, variable, part, value)
         if variable.causality == "output":
             self._set_start(name, variable, part, values)
@@ -232,6 +232,8 @@ class Plant:
         if places.size and not (places.min() >= 0 and places.max() < len(self._y)):
             raise VariableError(f"pick: places of outputs go from 0 to {len(self._y) - 1}, got {list(places)}")
         wanted = places.size
+        if self._watch is not None and self._watch.blind and rows > 1:
+            return self._run_watched(rows, H, inputs, places)
         if self._watch is not None:
             places = np.concatenate([places, self._watch.picks], dtype=np.intc)
             if self._watch.fresh:
@@ -248,9 +250,23 @@ class Plant:
             self._begun = True
             begin = self._time
             self._advance(done * H)
-            if self._watch is not None:
+            if self._watch is not None and self._watch.blind:
+                self._watch.look(self._time, self._x)
+            elif self._watch is not None:
                 self._watch.rows(begin + H * np.arange(1, done + 1, dtype=np.float64), out[:done, wanted:])
         return out[:done, :wanted], None if status == OK else self._faults.error(status, self._time, H)
+
+    def _run_watched(
+        self, rows: int, H: float, inputs: Array | None, pick: NDArray[np.intc]
+    ) -> tuple[Array, Exception | None]:
+        """`run` row by row, for a watch that sees angles in the state alone."""
+        out = np.empty((rows, pick.size))
+        for row in range(rows):
+            found, fault = self.run(1, H, inputs=None if inputs is None else inputs[row : row + 2], pick=pick)
+            if fault:
+                return out[:row], fault
+            out[row] = found[0]
+        return out, None
 
     def jump(self) -> None:
         """With linear or quadratic inputs: let them take the values set now at this instant, without a way to them."""
@@ -348,7 +364,7 @@ class Plant:
         if closing:
             y = np.empty(len(self._y))
             self._core.outputs(None, self.inputs.values.ctypes.data, y.ctypes.data)
-            tell_of_moves(self.ports, self._s, y, self._set)
+            tell_of_moves(self.ports, self._s, self._x, y, self._set)
 
     def _prepare(self) -> None:
         if (status := self._core.prepare()) != OK:

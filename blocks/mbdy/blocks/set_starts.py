@@ -11,6 +11,8 @@ import numpy as np
 
 from mbdy.engine import Model, Ports, Variable
 from mbdy.engine.assembly.start import TOLD, kept
+from mbdy.engine.model.owners import Owner
+from mbdy.engine.model.ports import NOWHERE
 
 
 class StartMovedWarning(UserWarning):
@@ -23,8 +25,9 @@ def closed_starts(model: Model, ports: Ports, start: np.ndarray, u: np.ndarray, 
     ``model`` has the lengths. It is returned as it is where there is none.
     """
     starts = list(ports.starts.values())
+    switches = {loop.name: ports.of(Owner("loop", loop.name), "closed") for loop in model.loops}
     loops = tuple(
-        replace(loop, closed=bool(u[ports.by_name[f"loop.{loop.name}.closed"].offset])) if loop.switchable else loop
+        replace(loop, closed=bool(u[switch.offset])) if (switch := switches[loop.name]) else loop
         for loop in model.loops
     )
     initial = {v.name: tuple(start[_places(v)].tolist()) for v in starts}
@@ -38,14 +41,18 @@ def closed_starts(model: Model, ports: Ports, start: np.ndarray, u: np.ndarray, 
     return closed
 
 
-def tell_of_moves(ports: Ports, start: np.ndarray, y: np.ndarray, places: Collection[int], stacklevel: int = 5) -> None:
-    """Warn with `StartMovedWarning` of the largest move of ``places`` of ``start`` to what outputs ``y`` begin with."""
+def tell_of_moves(
+    ports: Ports, start: np.ndarray, x: np.ndarray, y: np.ndarray, places: Collection[int], stacklevel: int = 5
+) -> None:
+    """Warn with `StartMovedWarning` of the largest move of ``places`` of ``start`` to what outputs ``y``, and states
+    ``x`` that are none, begin with."""
     largest, text = TOLD, ""
-    for v in ports.outputs:
+    for v in (*ports.outputs, *ports.hidden):
         own = [] if v.start_at is None else [k for k in range(v.size) if v.start_at + k in places]
-        if not own:
+        if not own or (v.offset == NOWHERE and v.state is None):
             continue
-        given, begun = start[_places(v)], y[v.places]
+        given = start[_places(v)]
+        begun = y[v.places] if v.offset != NOWHERE else x[v.state : (v.state or 0) + v.size]
         if v.quantity == "attitude":
             given = given / math.copysign(float(np.linalg.norm(given)), float(given @ begun))
         moves = np.abs(begun - given)[own]

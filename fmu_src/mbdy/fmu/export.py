@@ -102,7 +102,7 @@ def _files(
         core = _compiled(made, dynamics, implicit=settings.implicit)
         told("gathering the contents", 0.6)
         table = rows(core.equations.ports, independent=fmi == "3.0")
-        packed = python_kind.package(model, core.equations.ports, table, core.library, settings)
+        packed = python_kind.package(model, core.equations, table, core.library, settings)
     told("writing the FMU", 0.9)
     about = About(
         name=model.name,

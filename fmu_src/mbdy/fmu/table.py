@@ -26,13 +26,14 @@ class Scalar:
     """One scalar variable, an element of a ``quantity`` of its ``owner``. Its value reference is its place in the
     table.
 
-    The table has inputs, parameters, outputs and calculated parameters, then state derivatives and the time where it
-    was asked for them. ``vector`` and ``place`` say where the value is: ``u``, ``p``, ``y`` as the core has them;
-    ``c`` a calculated parameter, at the place in ``y`` that it is taken from; ``dx`` a derivative, at its state's
-    place in ``x``; ``t`` the time. ``start_at`` is where the start value lies in ``s``, ``state`` which place in ``x``
-    an output is. ``array`` names the array of FMI 3 that has it as an element. ``dependencies`` are value references
-    of the inputs that act on an output at the same instant. ``guess`` tells that the start of a state is one,
-    from which closed loops may move it. ``label`` is its index, that of its state for a derivative.
+    The table has inputs, parameters, outputs and calculated parameters, then start values that are no outputs, and
+    state derivatives and the time where it was asked for them. ``vector`` and ``place`` say where the value is: ``u``,
+    ``p``, ``y``, ``x``, ``s`` as the core has them; ``c`` a calculated parameter, at its output's place in ``y``;
+    ``dx`` a derivative, at its state's place in ``x``; ``t`` the time. ``start_at`` is where the start value lies in
+    ``s``, ``state`` which place in ``x`` it is. ``array`` names the array of FMI 3 that has it as an element.
+    ``dependencies`` are value references of the inputs that act on an output at the same instant. ``guess`` tells that
+    the start of a state is one, from which closed loops may move it. ``label`` is its index, that of its state for a
+    derivative.
     """
 
     owner: Owner
@@ -111,12 +112,13 @@ def scalars(ports: Ports, *, derivatives: bool = False, independent: bool = Fals
         return combined[names]
 
     rows = [_scalar(v, k, dependencies(v), _nominal(v, ports)) for v in ports for k in range(v.size)]
-    if ports.span("residuals").stop:
-        rows = [replace(row, guess=row.start_at is not None) for row in rows]
     outputs = [row for row in rows if row.causality == "output"]
     rows += _calculated(outputs)
+    rows += [row for v in ports.hidden for row in _hidden(v, _nominal(v, ports), local=derivatives)]
+    if any(v.owner.kind == "loop" for v in ports.parameters):
+        rows = [replace(row, guess=row.start_at is not None and row.vector != "s") for row in rows]
     if derivatives:
-        states = {row.state: row for row in outputs if row.state is not None}
+        states = {row.state: row for row in rows if row.state is not None}
         rows += [_derivative(states[at], at) for at in sorted(states)]
     if independent:
         rows.append(_time())
@@ -159,6 +161,20 @@ def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], nominal: float |
         nominal=nominal,
         dependencies=dependencies,
     )
+
+
+def _hidden(v: Variable, nominal: float | None, *, local: bool) -> Iterator[Scalar]:
+    """What there is of a variable that is left out: states as ``local`` ones, and start values that no such state has
+    as parameters of the start."""
+    for k in range(v.size if v.causality == "output" else 0):
+        row = _scalar(v, k, (), nominal)
+        if local and row.state is not None:
+            yield replace(row, causality="local", vector="x", place=row.state)
+        elif row.start_at is not None:
+            text = f"{v.description}, at the start"
+            yield replace(
+                row, causality="parameter", vector="s", place=row.start_at, state=None, description=text, tunable=False
+            )
 
 
 def _is_array(v: Variable) -> bool:

@@ -46,6 +46,7 @@ struct mbdy_core {
 static const int sizes[MBDY_VECTORS] = {MBDY_NX, MBDY_NX, MBDY_NU, MBDY_NU, MBDY_NP,
                                         MBDY_NY, MBDY_NU, MBDY_NIMPULSES, MBDY_NK};
 static const int quaternions[MBDY_NQUAT + 1] = MBDY_QUATERNIONS;
+static const int impulse_places[MBDY_NIMPULSES + 1] = MBDY_IMPULSE_PLACES; /* in y, -1 of what is no output */
 
 int mbdy_abi(void) { return MBDY_ABI; }
 
@@ -317,9 +318,11 @@ void mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y) 
     core->arg[0] = x ? x : core->vector[MBDY_X];
     core->arg[1] = u ? u : core->vector[MBDY_U];
     core->arg[2] = core->vector[MBDY_K];
-    core->res[0] = y ? y : core->vector[MBDY_Y];
+    double *out = y ? y : core->vector[MBDY_Y];
+    core->res[0] = out;
     mbdy_model_outputs(core->arg, core->res, core->iw, core->w, 0);
-    if (!x) memcpy((y ? y : core->vector[MBDY_Y]) + MBDY_IMPULSES, core->vector[MBDY_LATCHED], sizeof(double) * MBDY_NIMPULSES);
+    for (int i = 0; !x && i < MBDY_NIMPULSES; i++)
+        if (impulse_places[i] >= 0) out[impulse_places[i]] = core->vector[MBDY_LATCHED][i];
 }
 
 /* Inputs at a fraction of the communication step (switches are u_end's, unless all is held). The parabola is written
@@ -386,7 +389,7 @@ static int latch(mbdy_core *core, const double *u, struct gaps gap) {
     int moving = 0;
     memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * MBDY_NIMPULSES);
     for (int i = 0; i < MBDY_NLOCKS; i++) moving |= u[locks[i]] != 0.0 && x[speeds[i]] != 0.0;
-#if MBDY_NIMPULSES > MBDY_NLOCKS
+#if MBDY_LOOP_IMPULSES
     moving |= !(gap.rate <= MBDY_SETTLED);
 #else
     (void)gap;

@@ -26,6 +26,7 @@ from mbdy.engine.core.binding import (
     TORN,
     UNCLOSED,
 )
+from mbdy.engine.model.ports import NOWHERE
 from mbdy.engine.order_n.derivatives import forward_of, smooth_derivatives
 from mbdy.engine.order_n.equations import Equations
 from mbdy.engine.order_n.loop_kernels import (
@@ -72,12 +73,10 @@ class VirtualCore:
         self._outputs = _Call(equations.outputs)
         self._latch = _Call(equations.latch) if equations.latch else None
         self._locks = equations.locks
-        impulses = equations.ports.span("impulses")
-        self.impulses = np.zeros(impulses.stop - impulses.start)
+        self.impulses = np.zeros(len(equations.impulse_places))
         self._assemble = _Call(equations.assemble) if equations.assemble else None
-        residuals = equations.ports.span("residuals")
         self._gaps = _Call(equations.gaps) if equations.gaps else None
-        self._errors = np.zeros((2, residuals.stop - residuals.start))
+        self._errors = np.zeros((2, len(equations.loop_rows)))
         self._integrators = [self._runge_kutta, self._euler_cromer]
         if implicit:
             self._along = _Call(forward_of(smooth_derivatives(equations)))
@@ -165,7 +164,9 @@ class VirtualCore:
         own = _at(y, self.y)
         self._outputs(_at(x, self.x), _at(u, self.u), self._k, out=own)
         if x is None:
-            own[self._equations.ports.span("impulses")] = self.impulses
+            for place, impulse in zip(self._equations.impulse_places, self.impulses, strict=True):
+                if place != NOWHERE:
+                    own[place] = impulse
 
     def _of(self, derivatives: Derivatives) -> Callable[..., None]:
         """Other equations in the place of `_Call`: their numbers come from the parameters prepared last."""
@@ -249,7 +250,7 @@ class VirtualCore:
         """Joints that are locked and still move stop at once, and so do loops that part; see latch() in core.c."""
         self.impulses[:] = 0.0
         moving = any(u[lock] and self.x[speed] for lock, speed in self._locks)
-        if self.impulses.size > len(self._locks):
+        if self._equations.loop_impulses:
             moving = moving or not parting <= SETTLED
         if moving:
             self._stop(u, self.impulses)

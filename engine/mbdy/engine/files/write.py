@@ -14,7 +14,7 @@ from mbdy.engine.files.tables import FORMAT, JointTable
 from mbdy.engine.model.faults import Findings
 from mbdy.engine.model.joint_values import BEARING, HARNESS, JOINT_VALUES
 from mbdy.engine.model.ports import state_parts
-from mbdy.engine.model.system import IDENTITY, ZERO3, Body, Flex, Joint, Loop, Matrix3, Model, Side
+from mbdy.engine.model.system import IDENTITY, ZERO3, Body, Flex, Joint, Loop, Matrix3, Model, PortChoice, Side
 from mbdy.engine.model.units import odd_angle
 
 
@@ -40,6 +40,9 @@ def dumps(model: Model) -> str:
         lines += ["", *_body(body)]
     for loop in model.loops:
         lines += ["", *_loop(loop)]
+    if model.port_choice != PortChoice():
+        chosen = (("inputs", model.port_choice.inputs), ("outputs", model.port_choice.outputs))
+        lines += ["", "[ports]", *(f"{key} = {_literal(names)}" for key, names in chosen if names is not None)]
     if model.initial:
         lines += ["", "[initial]  # m, rad, m/s, rad/s; quaternions w, x, y, z"]
         lines += [f"{_dotted(name.split('.'))} = {_literal(_one_or_all(v))}" for name, v in _starts(model)]

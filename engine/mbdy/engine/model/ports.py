@@ -8,6 +8,7 @@ and has its momentum as state; an ``attitude`` root starts by its origin and has
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -15,12 +16,16 @@ from functools import cached_property
 from typing import Literal
 
 from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, name_of, wheels_of
+from mbdy.engine.model.patterns import LEFT_OUT, matches
 from mbdy.engine.model.system import IDENTITY, Body, Model
 from mbdy.engine.model.variables import Causality, Variable, inputs, outputs, parameters
 
 CONSTRAINED = ("prescribed", "locked", "acceleration", "reaction")
 CONSTRAINED_MOTION = 'motion = "switchable" (or "prescribed", for .acceleration and .reaction)'
 """Variables of joints that a degree of freedom with free motion does not have, and what gives it them."""
+
+NOWHERE = -1
+"""The offset of what has no place in its vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,9 @@ class Ports:
     start_names: tuple[str, ...]
     quaternions: tuple[int, ...] = field(default=())
     """Places in ``x`` where a quaternion begins; the stepper keeps their norm."""
+    hidden: tuple[Variable, ...] = field(default=())
+    """Inputs and outputs that `PortChoice` leaves out: they have no places in ``u`` and ``y``. Inputs keep their start
+    values; states and start values keep their names and places in ``x`` and ``s``."""
 
     def __iter__(self) -> Iterator[Variable]:
         yield from self.inputs
@@ -70,13 +78,13 @@ class Ports:
     @cached_property
     def states(self) -> Mapping[str, Variable]:
         """The variables that are states, by name in the order of ``x``."""
-        found = (v for v in self.outputs if v.state is not None)
+        found = (v for v in (*self.outputs, *self.hidden) if v.state is not None)
         return {v.name: v for v in sorted(found, key=lambda v: v.state or 0)}
 
     @cached_property
     def starts(self) -> Mapping[str, Variable]:
         """The variables that have start values, by name in the order of ``s``."""
-        found = (v for v in self.outputs if v.start_at is not None)
+        found = (v for v in (*self.outputs, *self.hidden) if v.start_at is not None)
         return {v.name: v for v in sorted(found, key=lambda v: v.start_at or 0)}
 
     def of(self, owner: Owner, quantity: Quantity) -> Variable | None:
@@ -88,13 +96,26 @@ class Ports:
         """Variable and element of each scalar name."""
         return {scalar: (v, k) for v in self for k, scalar in enumerate(v.scalar_names)}
 
-    def find(self, name: str) -> tuple[Variable, slice]:
+    @cached_property
+    def hidden_names(self) -> Mapping[str, tuple[Variable, slice]]:
+        """What is left out and its elements, by the names that they would have."""
+        return {
+            name: (v, slice(begin, end))
+            for v in self.hidden
+            for name, begin, end in ((v.name, 0, v.size), *((n, k, k + 1) for k, n in enumerate(v.scalar_names)))
+        }
+
+    def find(self, name: str, *, starts: bool = False) -> tuple[Variable, slice]:
         """The variable called ``name`` and which of its elements are meant (all, or the one indexed).
 
-        Raises KeyError with the nearest names.
+        With ``starts`` start values of outputs that are left out are found too. Raises KeyError with the nearest names.
         """
         if variable := self.by_name.get(name):
             return variable, slice(0, variable.size)
+        if found := self.hidden_names.get(name):
+            if starts and found[0].start_at is not None:
+                return found
+            raise KeyError(f"no variable {name!r}: {LEFT_OUT}")
         try:
             variable, k = self.by_scalar[name]
         except KeyError:
@@ -147,23 +168,58 @@ class Ports:
 
 def ports(model: Model) -> Ports:
     """The port table of ``model``."""
-    given = _placed(inputs(model))
+    choice = model.port_choice
+    given, hidden_inputs = _chosen(inputs(model), choice.inputs)
+    left_out = {v.name for v in hidden_inputs}
     states, starts = _states(model)
-    placed = []
-    for v in _placed(outputs(model, tuple(v.name for v in given))):
+    every = []
+    for v in outputs(model, tuple(v.name for v in given)):
         start = None
         if v.name in starts:
             start = model.initial.get(v.name, _default_start(v))
-        placed.append(replace(v, state=states.get(v.name), start_at=starts.get(v.name), start=start))
-    by_name = {v.name: v for v in placed}
+        found = replace(v, state=states.get(v.name), start_at=starts.get(v.name), start=start)
+        if not left_out.isdisjoint(v.dependencies):
+            found = replace(found, dependencies=tuple(name for name in v.dependencies if name not in left_out))
+        every.append(found)
+    seen, hidden_outputs = _chosen(every, choice.outputs)
+    by_name = {v.name: v for v in every}
     return Ports(
-        inputs=given,
+        inputs=_placed(_paired(given) if hidden_inputs else given),
         parameters=_placed(parameters(model)),
-        outputs=tuple(placed),
+        outputs=_placed(seen),
         state_names=tuple(n for name in states for n in by_name[name].scalar_names),
         start_names=tuple(n for name in starts for n in by_name[name].scalar_names),
         quaternions=tuple(sorted(at for name, at in states.items() if by_name[name].quantity == "attitude")),
+        hidden=tuple(replace(v, offset=NOWHERE) for v in (*hidden_inputs, *hidden_outputs)),
     )
+
+
+def _chosen(variables: Iterable[Variable], patterns: tuple[str, ...] | None) -> tuple[list[Variable], list[Variable]]:
+    """Those that some pattern means, all without patterns, and the others."""
+    chosen, others = [], []
+    for v in variables:
+        kept = patterns is None or any(matches(v.name, pattern) for pattern in patterns)
+        (chosen if kept else others).append(v)
+    return chosen, others
+
+
+def _paired(given: Iterable[Variable]) -> list[Variable]:
+    """Inputs with the loads of bodies that have both force and torque before those that have one alone: typed ports
+    are views of evenly spaced rows."""
+    made = list(given)
+    places = [i for i, v in enumerate(made) if v.port == "external_forces"]
+    loads = Counter(made[i].owner for i in places)
+    ordered = sorted((made[i] for i in places), key=lambda v: loads[v.owner] == 1)
+    for i, v in zip(places, ordered, strict=True):
+        made[i] = v
+    return made
+
+
+def whole_inputs(model: Model) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Start values of all inputs that ``model`` could have, and where among them those lie that it has."""
+    table = ports(model.whole)
+    places = {name: at for at, name in enumerate(table.input_names)}
+    return table.vector("input"), tuple(places[name] for name in ports(model).input_names)
 
 
 def coordinates(body: Body) -> tuple[StatePart, ...]:

@@ -63,7 +63,7 @@ void plant_reset(plant *it) {
         const struct plant_variable *v = &plant_variables[ref];
         if (v->vector == PLANT_INPUT) it->vector[MBDY_U][v->place] = it->vector[MBDY_U_END][v->place] = v->start;
         if (v->vector == PLANT_PARAMETER) it->vector[MBDY_P][v->place] = v->start;
-        if (v->vector == PLANT_OUTPUT && v->start_at >= 0) it->vector[MBDY_S][v->start_at] = v->start;
+        if (v->start_at >= 0) it->vector[MBDY_S][v->start_at] = v->start;
     }
 }
 
@@ -229,12 +229,12 @@ int plant_explain(plant *it, int core_status, double step) {
         case MBDY_BAD_START: return bad_start(it);
         case MBDY_UNCLOSED:
             return plant_say(it, PLANT_DISCARD, "'%s': its loop cannot be closed from the start values, start nearer to where it closes",
-                             plant_variables[MBDY_NU + MBDY_NP + MBDY_RESIDUALS + place].name);
+                             plant_loop_rows[place]);
         case MBDY_TORN:
             return plant_say(it, PLANT_DISCARD,
                              "'%s': its loop came apart within the step of %g s from %.17g s, the state is as it was: look at its "
                              "time constant and at inputs, or export with a smaller step than %g s",
-                             plant_variables[MBDY_NU + MBDY_NP + MBDY_RESIDUALS + place].name, step, it->now.time,
+                             plant_loop_rows[place], step, it->now.time,
                              plant_identity.step);
         case MBDY_FAILED:
             return plant_say(it, PLANT_DISCARD,

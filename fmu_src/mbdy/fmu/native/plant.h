@@ -31,7 +31,9 @@ enum plant_phase {
 enum plant_category { PLANT_LOG_ERROR = 1, PLANT_LOG_DISCARD = 2, PLANT_LOG_WARNING = 4, PLANT_LOG_EVENTS = 8, PLANT_LOG_ALL = 16 };
 
 /* Where a variable lives: vector of the core (or what follows from one). */
-enum plant_vector { PLANT_INPUT, PLANT_PARAMETER, PLANT_OUTPUT, PLANT_CALCULATED, PLANT_DERIVATIVE, PLANT_TIME };
+enum plant_vector {
+    PLANT_INPUT, PLANT_PARAMETER, PLANT_OUTPUT, PLANT_CALCULATED, PLANT_STATE, PLANT_START, PLANT_DERIVATIVE, PLANT_TIME
+};
 
 /* One scalar; its row in plant_variables is its value reference. An array's first element has its size, the others 0:
    their value references are not in use. */
@@ -61,6 +63,7 @@ struct plant_identity {
 extern const struct plant_identity plant_identity;
 extern const struct plant_variable plant_variables[FMU_VARIABLES];
 extern const struct plant_body plant_bodies[];
+extern const char *const plant_loop_rows[];
 
 /* All that changes in an instance but the vectors. Numbers, so that a saved state is a row of doubles. */
 struct plant_moment {

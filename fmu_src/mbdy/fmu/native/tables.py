@@ -11,7 +11,7 @@ from mbdy.engine.order_n.equations import Equations
 from mbdy.fmu.table import Array, Scalar
 
 VECTORS: Mapping[str, str] = {
-    "u": "PLANT_INPUT", "p": "PLANT_PARAMETER", "y": "PLANT_OUTPUT",
+    "u": "PLANT_INPUT", "p": "PLANT_PARAMETER", "y": "PLANT_OUTPUT", "x": "PLANT_STATE", "s": "PLANT_START",
     "c": "PLANT_CALCULATED", "dx": "PLANT_DERIVATIVE", "t": "PLANT_TIME",
 }  # fmt: skip
 """A scalar's vector as plant.h calls it."""
@@ -38,7 +38,8 @@ def fmu_config(fmi: str, arrays: Sequence[Array]) -> str:
 
 
 def tables(identity: Identity, arrays: Sequence[Array], made: Equations) -> str:
-    """tables.c: the identity, a row for each scalar in the order of value references, and the bodies."""
+    """tables.c: the identity, a row for each scalar in the order of value references, the bodies, and what each row of
+    loops is called."""
     own = f"{_text(identity.token)}, {identity.step!r}, {INTEGRATORS[identity.integrator]}"
     bodies = [f"    {{{_text(str(owner))}, {at.start}}}," for owner, at in made.constants.items()]
     return "\n".join([
@@ -46,6 +47,7 @@ def tables(identity: Identity, arrays: Sequence[Array], made: Equations) -> str:
         f"const struct plant_identity plant_identity = {{{own}}};", "",
         "const struct plant_variable plant_variables[FMU_VARIABLES] = {", *_rows(arrays), "};", "",
         "const struct plant_body plant_bodies[] = {", *bodies, f"    {{0, {made.n_k}}},", "};", "",
+        f"const char *const plant_loop_rows[] = {{{', '.join((*map(_text, made.row_names), '0'))}}};", "",
     ])  # fmt: skip
 
 

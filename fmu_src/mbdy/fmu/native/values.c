@@ -46,6 +46,8 @@ static const double *source(plant *it, const struct plant_variable *v) {
         case PLANT_PARAMETER: return it->vector[MBDY_P] + v->place;
         case PLANT_OUTPUT: return it->vector[MBDY_Y] + v->place;
         case PLANT_CALCULATED: return (initial ? it->vector[MBDY_Y] : it->first) + v->place;
+        case PLANT_STATE: return it->vector[MBDY_X] + v->place;
+        case PLANT_START: return it->vector[MBDY_S] + v->place;
         case PLANT_DERIVATIVE: return it->partial->dx + v->place;
         default: return &it->now.time;
     }
@@ -55,12 +57,14 @@ int plant_get(plant *it, const unsigned refs[], size_t n, double values[], size_
     int status = plant_check(it, refs, n, size, boolean);
     if (status != PLANT_OK) return status;
     if (size && !values) return plant_say(it, PLANT_ERROR, "the place for the values is NULL");
-    int outputs = 0, rates = 0;
+    int outputs = 0, rates = 0, states = 0;
     for (size_t i = 0; i < n; i++) {
         const struct plant_variable *v = &plant_variables[refs[i]];
         outputs |= v->vector == PLANT_OUTPUT || (v->vector == PLANT_CALCULATED && it->now.started == 0.0);
         rates |= v->vector == PLANT_DERIVATIVE;
+        states |= v->vector == PLANT_STATE;
     }
+    if (states && (status = plant_settle_constants(it)) != PLANT_OK) return status;
     if (outputs && (status = plant_refresh(it)) != PLANT_OK) return status;
     if (rates && (status = plant_get_rates(it, it->partial->dx, MBDY_NX)) != PLANT_OK) return status;
     for (size_t i = 0; i < n; i++) {
@@ -76,6 +80,7 @@ static int settable(plant *it, const struct plant_variable *v) {
     const unsigned phase = (unsigned)it->now.phase;
     const char *what = v->vector == PLANT_OUTPUT       ? "is an output"
                        : v->vector == PLANT_CALCULATED ? "is calculated from the model"
+                       : v->vector == PLANT_STATE      ? "is a state"
                        : v->vector == PLANT_DERIVATIVE ? "is the derivative of a state"
                                                        : "is the time, which comes with other calls";
     if (phase == PLANT_TERMINATED)

@@ -17,8 +17,8 @@ import pythonfmu3
 
 from mbdy.engine.core import binding
 from mbdy.engine.files.read import dumps
-from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.system import Model
+from mbdy.engine.order_n.equations import Equations
 from mbdy.fmu.package import Package, Settings, digest, identifier
 from mbdy.fmu.pages.documentation import page
 from mbdy.fmu.pages.terminals import terminal_files
@@ -68,7 +68,9 @@ FLAVOURS: Mapping[str, Flavour] = {
 }
 
 
-def package(model: Model, ports: Ports, table: Sequence[Scalar], library: Path | None, settings: Settings) -> Package:
+def package(
+    model: Model, made: Equations, table: Sequence[Scalar], library: Path | None, settings: Settings
+) -> Package:
     """All files of an FMU of ``model`` but its modelDescription.xml.
 
     ``table``    rows by value reference, in FMI 3.0 with the time.
@@ -77,7 +79,7 @@ def package(model: Model, ports: Ports, table: Sequence[Scalar], library: Path |
     flavour, variables = FLAVOURS[settings.fmi], arrays(table, scalars=settings.flat)
     resources = {
         "model.toml": dumps(model).encode(),
-        "ports.json": _ports(model, ports, table, variables, settings).encode(),
+        "ports.json": _ports(model, made, table, variables, settings).encode(),
     }
     if library is not None:
         resources[core_name()] = library.read_bytes()
@@ -99,12 +101,13 @@ def package(model: Model, ports: Ports, table: Sequence[Scalar], library: Path |
     return Package(name, str(uuid.UUID(bytes=mark[:16])), files)
 
 
-def _ports(model: Model, ports: Ports, table: Sequence[Scalar], variables: Sequence[Array], settings: Settings) -> str:
+def _ports(
+    model: Model, made: Equations, table: Sequence[Scalar], variables: Sequence[Array], settings: Settings
+) -> str:
     """What the slave reads of the model."""
     described = {
         "version": settings.version, "name": model.name, "step": settings.step, "integrator": settings.integrator,
-        "states": ports.state_names, "quaternions": ports.quaternions,
-        "residuals": ports.span("residuals").start,
+        "states": made.ports.state_names, "quaternions": made.ports.quaternions, "rows": made.row_names,
         "arrays": [(array.value_reference, array.size) for array in variables if array.size > 1],
         "scalars": [row.slave_row() for row in table],
     }  # fmt: skip

@@ -26,13 +26,15 @@ class Contents:
             self.ports: dict[str, Any] = json.load(file)
         scalars: list[dict[str, Any]] = self.ports["scalars"]
         rows = {vector: [row for row in scalars if row["vector"] == vector] for vector in ("u", "p", "y", "c")}
-        states = sorted((row for row in rows["y"] if row["start_at"] is not None), key=lambda row: row["start_at"])
+        starts = {vr: row["start_at"] for vr, row in enumerate(scalars) if row["start_at"] is not None}
+        states = [scalars[vr] for vr in sorted(starts, key=lambda vr: starts[vr])]
         self.names = [row["name"] for row in scalars]
         self.inputs, self.parameters = len(rows["u"]), len(rows["p"])
         self.outputs_at = self.inputs + self.parameters
         self.calculated_at = self.outputs_at + len(rows["y"])
         self.calculated = [row["place"] for row in rows["c"]]
-        self.starts = {self.outputs_at + row["place"]: row["start_at"] for row in states}
+        self.starts = starts
+        self.hidden = {vr: row["place"] for vr, row in enumerate(scalars) if row["vector"] == "s"}
         self.start_names = [row["name"] for row in states]
         self.values = {
             vector: [row["start"] for row in some]

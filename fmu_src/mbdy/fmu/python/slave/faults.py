@@ -41,10 +41,10 @@ class Faults:
         if status == binding.BAD_START:
             return self._bad_start()
         if status == binding.UNCLOSED:
-            row = contents.names[contents.inputs + contents.parameters + contents.ports["residuals"] + place]
+            row = contents.ports["rows"][place]
             return f"'{row}': its loop cannot be closed from the start values; start nearer to where it closes"
         if status == binding.TORN:
-            row = contents.names[contents.inputs + contents.parameters + contents.ports["residuals"] + place]
+            row = contents.ports["rows"][place]
             return (
                 f"'{row}': its loop came apart within {step_size!r} s: look at its time constant and at inputs, or "
                 f"export with a smaller step than {self.h!r} s"

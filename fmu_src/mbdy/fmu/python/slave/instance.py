@@ -142,10 +142,12 @@ class Instance:
         return [y[vr - at] if at <= vr < end else self._value(vr) for vr in places]
 
     def _value(self, vr: int) -> float:
-        """An input or a parameter as it was set, a calculated parameter, the time."""
+        """An input, a parameter or a start value that is no output, as it was set; a calculated parameter; the time."""
         if vr < self._outputs_at:
             inputs = self.contents.inputs
             return self._u[vr] if vr < inputs else self._p[vr - inputs]
+        if vr in self.contents.hidden:
+            return self.plant.vector("s")[self.contents.hidden[vr]]
         calculated, k = self.contents.calculated, vr - self._calculated_at
         if k >= len(calculated):
             return self.clock.time or 0.0
