@@ -32,7 +32,8 @@ def check(
 
     loaded = load_model(model)
     plant = Plant(loaded)
-    found = totals(loaded, plant.outputs())
+    seen = plant if loaded.whole is loaded else Plant(loaded.whole)
+    found = totals(loaded, seen.outputs())
     if as_json:
         show_json(_facts(model, plant, found))
     else:

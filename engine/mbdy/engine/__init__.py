@@ -13,7 +13,7 @@ from mbdy.engine.linear.second_order import SecondOrder
 from mbdy.engine.linear.trim import TrimError, trim
 from mbdy.engine.model.faults import Fault, ModelError, ModelWarning
 from mbdy.engine.model.ports import Ports, ports
-from mbdy.engine.model.system import Body, Flex, GravityGradient, Joint, Loop, Model, Node, Side, Wheel
+from mbdy.engine.model.system import Body, Flex, GravityGradient, Joint, Loop, Model, Node, PortChoice, Side, Wheel
 from mbdy.engine.model.variables import Variable
 from mbdy.engine.order_n.equations import Equations, equations
 from mbdy.engine.verification.result import Verification
@@ -41,6 +41,7 @@ __all__ = [
     "Node",
     "OperatingPoint",
     "PartlyLinear",
+    "PortChoice",
     "Ports",
     "SecondOrder",
     "Side",

@@ -45,7 +45,7 @@ int mbdy_stop_held(mbdy_core *core, const double *u, struct mbdy_gaps gaps) {
     int moving = 0;
     memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * (size_t)m->n_impulses);
     for (int i = 0; i < m->n_locks; i++) moving |= u[m->locks[i]] != 0.0 && x[m->lock_speeds[i]] != 0.0;
-    if (m->n_impulses > m->n_locks) moving |= !(gaps.rate <= SETTLED); /* there are loops that switch */
+    if (m->loop_impulses) moving |= !(gaps.rate <= SETTLED); /* there are loops that switch */
     if (moving) stop(core, u, core->vector[MBDY_LATCHED]);
     return moving;
 }

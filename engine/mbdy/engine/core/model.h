@@ -41,7 +41,8 @@ typedef struct mbdy_model {
     int n_locks;
     const int *locks, *lock_speeds; /* places in u, and in x of the speeds that they stop */
     int n_impulses;
-    const int *impulses; /* places in y, -1 where it has none */
+    const int *impulses; /* places in y, -1 where it has none; those of loops, so many, are last */
+    int loop_impulses;
     int n_rows;          /* scalar constraints of loops */
     mbdy_function functions[MBDY_EQUATIONS];
 } mbdy_model;

@@ -83,7 +83,7 @@ class Names(ctypes.Structure):
         ports, begins = compiled.equations.ports, owners(compiled.equations)
         lists = {
             "inputs": ports.input_names, "parameters": ports.parameter_names, "states": ports.state_names,
-            "starts": ports.start_names, "rows": row_names(compiled.equations), "owners": begins,
+            "starts": ports.start_names, "rows": compiled.equations.loop_rows, "owners": begins,
         }  # fmt: skip
         self._kept = {name: texts(some) for name, some in lists.items()}
         self._begins = (ctypes.c_int * len(begins))(*begins.values())
@@ -100,11 +100,5 @@ class Names(ctypes.Structure):
 
 def owners(equations: Equations) -> dict[str, int]:
     """Where the constants of each body and loop begin in k; those of no owner, of linear equations, under ``""``."""
-    begins = {name: at.start for name, at in equations.constants.items()}
+    begins = {str(owner): at.start for owner, at in equations.constants.items()}
     return {**begins, "": max((at.stop for at in equations.constants.values()), default=0)}
-
-
-def row_names(equations: Equations) -> list[str]:
-    """The loop of each row of the loops."""
-    ports = equations.ports
-    return [name.split(".")[1] for name in ports.output_names[ports.span("residuals")]]

@@ -157,6 +157,13 @@ class LoopTable(Table):
     switchable: Switch = False
 
 
+class PortsTable(Table):
+    """``[ports]``: names and patterns of inputs and outputs; `mbdy.engine.files.port_choice` reads them."""
+
+    inputs: Any = None
+    outputs: Any = None
+
+
 class FileTable(Table):
     """The whole file."""
 
@@ -166,6 +173,7 @@ class FileTable(Table):
     body: dict[str, BodyTable] = Field(default_factory=dict)
     initial: dict[str, Any] = Field(default_factory=dict)
     loop: dict[str, LoopTable] = Field(default_factory=dict)
+    ports: PortsTable = PortsTable()
 
 
 STAND_INS: dict[str, Any] = {

@@ -14,11 +14,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
 from operator import add
+from typing import Any
 
 import casadi as ca
 from casadi import MX
 
-from mbdy.engine.model.ports import Ports, ports
+from mbdy.engine.model.owners import Owner
+from mbdy.engine.model.ports import NOWHERE, Ports, ports
 from mbdy.engine.model.system import INERTIAL, Body, Model
 from mbdy.engine.model.topology import ROOT, tree
 from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, switched
@@ -49,15 +51,21 @@ class Equations:
     n_k: int
     n_q: int
     locks: tuple[tuple[int, int], ...]
-    """Place in ``u`` of each lock, with the place in ``x`` of the speed that it stops."""
-    constants: Mapping[str, slice]
-    """Where the constants of each body, and of each ``loop.NAME``, lie in ``k``."""
+    """Place in ``u`` of each lock that is an input, with the place in ``x`` of the speed that it stops."""
+    constants: Mapping[Owner, slice]
+    """Where the constants of each body and of each loop lie in ``k``."""
     gaps: ca.Function | None = None
     assemble: ca.Function | None = None
     smooth_derivatives: ca.Function | None = None
     """``derivatives`` to be differentiated, where these themselves cannot be; None where they can."""
     modal: slice = field(default_factory=lambda: slice(0, 0))
     """Where modal displacements lie in ``x``."""
+    impulse_places: tuple[int, ...] = ()
+    """Place in ``y`` of each impulse that ``latch`` gives, -1 of one that is no output; those of loops are last."""
+    loop_impulses: int = 0
+    """How many of the impulses are those of loops."""
+    loop_rows: tuple[str, ...] = ()
+    """Of each row of ``gaps`` the name of its loop."""
 
     @property
     def functions(self) -> tuple[ca.Function, ...]:
@@ -66,11 +74,15 @@ class Equations:
 
 
 def equations(model: Model) -> Equations:
-    """The equations of ``model``; only its structure is compiled in, its numbers are the inputs ``p`` and ``s``."""
+    """The equations of ``model``; only its structure is compiled in, its numbers are the inputs ``p`` and ``s``.
+
+    Inputs that its choice of ports leaves out are part of the structure, with their start values.
+    """
     key = tuple((b.name, b.joint.to, b.joint.node, structure(b), tuple(b.wheels), tuple(b.nodes)) for b in model.bodies)
     loops = tuple(replace(loop, time_constant=0.0, closed=True) for loop in model.loops)
-    attracted = model.gravity_gradient is not None
-    return replace(_of_structure(_Skeleton((attracted, loops, *key), model)), ports=ports(model))
+    attracted, table = model.gravity_gradient is not None, ports(model)
+    hidden = tuple((v.name, v.start if v.causality == "input" else ()) for v in table.hidden)
+    return replace(_of_structure(_Skeleton((attracted, loops, hidden, *key), model)), ports=table)
 
 
 def node_index(model: Model, body: str, node: str) -> int | None:
@@ -125,13 +137,14 @@ class _Assembly:
         self.layout = layout(model)
         self.seats = [node_index(model, b.joint.to, b.joint.node) for b in model.bodies]
         self.used = used_nodes(model)
+        self.still = {v.name: v.start or () for v in self.ports.hidden if v.causality == "input"}
         self.attitude_root = any(b.joint.kind == "attitude" for b in model.bodies)
 
     def assembled(self) -> Equations:
         x, s = MX.sym("x", self.layout.n_x), MX.sym("s", self.layout.n_x)
         u, k = MX.sym("u", len(self.ports.input_names)), MX.sym("k", self.layout.n_k)
         p = MX.sym("p", len(self.ports.parameter_names))
-        made = Kernels()
+        made, locks = Kernels(), self.locks()
         derivatives = self.derivatives(x, u, k, made)
         operations = made.operations()
         return Equations(
@@ -143,17 +156,19 @@ class _Assembly:
             latch=ca.Function(
                 "mbdy_model_latch", [x, u, k], [*self.latch(x, u, k)], ["x", "u", "k"], ["x_latched", "impulses"]
             )
-            if self.model.loops or any("switchable" in b.joint.motion for b in self.model.bodies)
+            if self.model.loops or locks
             else None,
             **self.closing(),
+            **(self.impulses() if self.model.loops or locks else {}),
+            loop_rows=tuple(loop.name for loop in self.model.loops for _ in range(loop.size)),
             operations=operations,
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,
-            locks=self.locks(),
+            locks=locks,
             modal=slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + self.layout.n_eta),
             constants={
-                **{b.name: at for b, at in zip(self.model.bodies, self.layout.constants, strict=True)},
-                **{f"loop.{loop.name}": at for loop, at in zip(self.model.loops, self.layout.loops, strict=True)},
+                **dict(zip((Owner("body", b.name) for b in self.model.bodies), self.layout.constants, strict=True)),
+                **dict(zip((Owner("loop", loop.name) for loop in self.model.loops), self.layout.loops, strict=True)),
             },
         )
 
@@ -170,6 +185,17 @@ class _Assembly:
                 "mbdy_model_assemble", [x, u, k, largest], nearer, [*names, "largest"], ["x_nearer"]
             ),
         }
+
+    def impulses(self) -> dict[str, Any]:
+        """What `Equations` says of the impulses of `latch`."""
+
+        def places(owner: Owner, count: int) -> tuple[int, ...]:
+            variable = self.ports.of(owner, "impulse")
+            return tuple(variable.offset + k if variable else NOWHERE for k in range(count))
+
+        of_joints = [places(Owner("joint", b.name), len(switched(b.joint.motion))) for b in self.model.bodies]
+        of_loops = [places(Owner("loop", loop.name), loop.size) for loop in self.model.loops if loop.switchable]
+        return {"impulse_places": sum(of_joints + of_loops, ()), "loop_impulses": sum(map(len, of_loops))}
 
     def prepare(self, p: MX) -> MX:
         made, pieces = Kernels(), []
@@ -388,8 +414,12 @@ class _Assembly:
         return moves
 
     def input(self, u: MX, *names: str) -> MX:
-        """The elements of inputs in ``u``, side by side; nothing for those that the model does not have."""
-        return ca.vertcat(*(u[self.ports.by_name[n].places] for n in names if n in self.ports.by_name))
+        """The elements of inputs in ``u``, or their start values for those that are left out, side by side; nothing for
+        those that the model cannot have."""
+        known = (n for n in names if n in self.ports.by_name or n in self.still)
+        return ca.vertcat(
+            *(MX(ca.DM(list(self.still[n]))) if n in self.still else u[self.ports.by_name[n].places] for n in known)
+        )
 
     def body_inputs(self, u: MX, body: Body) -> BodyInputs:
         name, stem = body.name, f"{body.name}.joint"

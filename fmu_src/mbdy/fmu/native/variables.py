@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mbdy.engine.core.integrators import CODES
-from mbdy.engine.core.running import owners, row_names
+from mbdy.engine.core.running import owners
 from mbdy.engine.order_n.equations import Equations
 from mbdy.fmu.table import Array, Scalar
 
 VECTORS: Mapping[str, str] = {
-    "u": "PLANT_INPUT", "p": "PLANT_PARAMETER", "y": "PLANT_OUTPUT",
+    "u": "PLANT_INPUT", "p": "PLANT_PARAMETER", "y": "PLANT_OUTPUT", "x": "PLANT_STATE", "s": "PLANT_START",
     "c": "PLANT_CALCULATED", "dx": "PLANT_DERIVATIVE", "t": "PLANT_TIME",
 }  # fmt: skip
 """A scalar's vector as plant.h calls it."""
@@ -33,7 +33,7 @@ def variables(identity: Identity, arrays: Sequence[Array], equations: Equations)
     begins = owners(equations)
     names = {
         "inputs": ports.input_names, "parameters": ports.parameter_names, "states": ports.state_names,
-        "starts": ports.start_names, "rows": row_names(equations), "owners": begins,
+        "starts": ports.start_names, "rows": equations.loop_rows, "owners": begins,
     }  # fmt: skip
     own = f"{_text(identity.token)}, {identity.step!r}, {CODES[identity.integrator]}, {sum(a.size for a in arrays)}"
     return "\n".join([
