@@ -316,8 +316,6 @@ class Model:
     gravity_gradient: GravityGradient | None = None
     source: str = ""
     loops: tuple[Loop, ...] = ()
-    checked: bool = field(default=False, init=False, repr=False, compare=False)
-    """Whether the rules of model files have been seen to; what is made or changed in Python has yet to be."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "initial", MappingProxyType(dict(self.initial)))

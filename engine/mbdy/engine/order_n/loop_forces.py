@@ -94,6 +94,11 @@ class Loops:
                     m.flexing.t = m.flexing.t + modal @ motion.multipliers
         order_n.swing_out(self.system, self.moves, gravity, self.system.tree.outward)
 
+    def approach(self) -> list[tuple[MX, MX, MX]]:
+        """Of each loop errors as whole angles, rates and cosines (`mbdy.engine.order_n.loop_kernels.approach`)."""
+        call = self.system.kernels.call
+        return [call(closures.approach, (c.kind,), c.constants, *self._sides(c)) for c in self.closings]  # type: ignore[misc]
+
     def power(self) -> MX:
         """Power [W] of the loops' forces on the bodies, each with the velocity that the sweeps see."""
         still = MX.zeros(6)
@@ -154,14 +159,18 @@ class Loops:
         m = self.moves[seat.body]
         return getattr(m if seat.node is None else m.nodes[seat.node], what)
 
-    def _constrained(self, c: Closing) -> LoopMotion:
-        poses = self._pose(c.seats[0]), self._pose(c.seats[1])
+    def _sides(self, c: Closing) -> list[MX]:
+        """Pose, velocity and velocity of its frame of both seats."""
         sides = []
-        for seat, pose in zip(c.seats, poses, strict=True):
+        for seat in c.seats:
             slip = -self.drift if seat.body == INERTIAL_SIDE else self.slip[seat.body]
-            sides += [*pose, self._of(seat, "V", MX.zeros(6)), slip]
+            sides += [*self._pose(seat), self._of(seat, "V", MX.zeros(6)), slip]
+        return sides
+
+    def _constrained(self, c: Closing) -> LoopMotion:
+        sides = self._sides(c)
         phi, rate, G_a, G_b, gamma = self.system.kernels.call(closures.constrain, (c.kind,), c.constants, *sides)
-        return LoopMotion(phi, rate, (G_a, G_b), gamma, poses)
+        return LoopMotion(phi, rate, (G_a, G_b), gamma, ((sides[0], sides[1]), (sides[4], sides[5])))
 
     def _along(self, c: Closing, motion: LoopMotion, gravity: MX) -> MX:
         """Accelerations along the rows of a loop, from those of the sweeps."""
