@@ -61,7 +61,7 @@ typedef struct {
     double *error, *trial_error, *rate, *cosine;    /* by row; metres by the size */
     double *slope, *rows, *right;                   /* what lessens errors, by row and column; work */
     double *scale, *soft, *step;                    /* by column: what counts as one radian, modes by energy */
-    double *pose, *trial, *origin, *nearest, *best; /* like x */
+    double *pose, *trial, *origin, *nearest, *best, *far, *near; /* like x */
     int *movable, *free, *anchored; /* by column; the last where loops feel how far from the inertial origin it is */
 } closing;
 
@@ -69,7 +69,7 @@ static int columns(const mbdy_model *m) { return m->n_speeds + m->n_modes; }
 
 size_t mbdy_closing_reals(const mbdy_model *m) {
     const size_t rows = (size_t)m->n_rows, n = (size_t)columns(m);
-    return rows ? rows * (5 + 2 * n) + 3 * n + 5 * (size_t)m->n_x : 0;
+    return rows ? rows * (5 + 2 * n) + 3 * n + 7 * (size_t)m->n_x : 0;
 }
 
 size_t mbdy_closing_places(const mbdy_model *m) { return m->n_rows ? 3 * (size_t)columns(m) : 0; }
@@ -169,7 +169,7 @@ static closing opened(mbdy_core *core, const double *z) {
     double *at = core->closing;
     double **by_row[] = {&c.error, &c.trial_error, &c.rate, &c.cosine, &c.right};
     double **by_column[] = {&c.scale, &c.soft, &c.step};
-    double **like_x[] = {&c.pose, &c.trial, &c.origin, &c.nearest, &c.best};
+    double **like_x[] = {&c.pose, &c.trial, &c.origin, &c.nearest, &c.best, &c.far, &c.near};
     for (size_t i = 0; i < sizeof by_row / sizeof by_row[0]; i++) *by_row[i] = part(&at, m->n_rows);
     for (size_t i = 0; i < sizeof by_column / sizeof by_column[0]; i++) *by_column[i] = part(&at, c.n);
     for (size_t i = 0; i < sizeof like_x / sizeof like_x[0]; i++) *like_x[i] = part(&at, m->n_x);
@@ -369,27 +369,28 @@ static void impulsive_step(const closing *c, const double *z, double *to, double
     }
 }
 
-/* z closed with all that may move, by their masses; 0 where steps lead nowhere. */
-static int pushed(const closing *c, double *z, double *least) {
+/* z brought to closure with all that may move, by their masses, whether or not steps had to be `cut`; 0 where they lead
+   nowhere. */
+static int pushed(const closing *c, double *z, int *cut) {
     const int m = c->m->n_rows, n_x = c->m->n_x;
-    memcpy(c->origin, z, sizeof(double) * (size_t)n_x);
-    int there = closed(c, c->origin, c->error);
+    int there = closed(c, z, c->error);
     for (int i = 0; i < STEPS && !there; i++) {
-        double longest, nearer = 0;
-        impulsive_step(c, c->origin, c->best, &longest);
+        double longest;
+        int nearer = 0;
+        impulsive_step(c, z, c->best, &longest);
         double share = longest > LONGEST ? LONGEST / longest : 1.0;
+        *cut |= share < 1.0;
         for (int halving = 0; halving < HALVINGS && !nearer; halving++, share /= 2.0) {
-            for (int j = 0; j < n_x; j++) c->trial[j] = c->origin[j] + share * (c->best[j] - c->origin[j]);
+            *cut |= halving > 0;
+            for (int j = 0; j < n_x; j++) c->trial[j] = z[j] + share * (c->best[j] - z[j]);
             mbdy_normalise(c->m, c->trial);
             there = closed(c, c->trial, c->trial_error);
             nearer = norm(c->trial_error, m) < norm(c->error, m);
         }
-        if (!nearer) break;
-        memcpy(c->origin, c->trial, sizeof(double) * (size_t)n_x);
+        if (!nearer) return 0;
+        memcpy(z, c->trial, sizeof(double) * (size_t)n_x);
         memcpy(c->error, c->trial_error, sizeof(double) * (size_t)m);
     }
-    keep_nearest(c, c->origin, least);
-    if (there) keep_bits(c, z, c->origin), memcpy(z, c->origin, sizeof(double) * (size_t)n_x);
     return there;
 }
 
@@ -492,6 +493,26 @@ static int open(const closing *c) {
     return refused(c, yields ? MBDY_FAR : MBDY_CONTRADICTION, c->error);
 }
 
+/* z closed with all that may move, by their masses. Where steps had to be cut short the start is far and the way may have
+   led away: then that counts, or what the damped steps find, whichever is nearer. 0 where nothing leads to closure. */
+static int moved_least(const closing *c, double *z, double *least) {
+    const size_t size = sizeof(double) * (size_t)c->m->n_x;
+    int cut = 0;
+    memcpy(c->far, z, size);
+    int there = pushed(c, c->far, &cut);
+    keep_nearest(c, c->far, least);
+    if (!there || cut) {
+        memcpy(c->near, z, size);
+        const int few = released(c, coordinate, 1, 0);
+        int damped = few && searched(c, c->near, least);
+        damped = damped || (released(c, coordinate, 1, 1) > few && searched(c, c->near, least));
+        if (damped && !(there && distance(c, z, c->far) < distance(c, z, c->near))) memcpy(c->far, c->near, size);
+        there |= damped;
+    }
+    if (there) keep_bits(c, z, c->far), memcpy(z, c->far, size);
+    return there;
+}
+
 static int close_positions(const closing *c, double *z) {
     if (closed(c, z, c->error)) return MBDY_OK;
     double least = norm(c->error, c->m->n_rows);
@@ -499,11 +520,7 @@ static int close_positions(const closing *c, double *z) {
     const int few = released(c, coordinate, 0, 0);
     if (few && searched(c, z, &least)) return MBDY_OK;
     if (released(c, coordinate, 0, 1) > few && searched(c, z, &least)) return MBDY_OK;
-    if (pushed(c, z, &least)) return MBDY_OK;
-    const int all = released(c, coordinate, 1, 0);
-    if (all && searched(c, z, &least)) return MBDY_OK;
-    if (released(c, coordinate, 1, 1) > all && searched(c, z, &least)) return MBDY_OK;
-    return open(c);
+    return moved_least(c, z, &least) ? MBDY_OK : open(c);
 }
 
 /* Rates of closed loops with the speeds in z, relative to what is large among these. */
