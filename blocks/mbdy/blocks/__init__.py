@@ -35,7 +35,6 @@ from mbdy.blocks.plant import Plant, Snapshot
 from mbdy.blocks.prescribed import ProfileNote
 from mbdy.blocks.profiles import CosineSlew, Profile, Ramp, Table, Triple
 from mbdy.blocks.run import Run
-from mbdy.engine import StartMovedWarning
 from mbdy.blocks.simulate import Controller, SimulationError, simulate
 from mbdy.blocks.singular import SingularityWarning
 from mbdy.blocks.table import InputTable, input_table
@@ -49,6 +48,7 @@ from mbdy.blocks.typed import (
     PrescribedAccelerations,
     Rates,
 )
+from mbdy.engine import StartMovedWarning
 
 __all__ = [
     "Attitudes",

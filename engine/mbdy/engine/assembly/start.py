@@ -160,9 +160,7 @@ def assembly(model: Model) -> Assembly:
             sort = variable.unit
         sorts[sort] = max(sorts[sort], (move, variable.name), key=lambda pair: pair[0])
     rows, rank, degrees_of_freedom = core.freedoms()
-    return Assembly(
-        *sorts["rad"], *sorts["m"], sorts["modal"][0], sorts["speed"][0], rows, rank, degrees_of_freedom
-    )
+    return Assembly(*sorts["rad"], *sorts["m"], sorts["modal"][0], sorts["speed"][0], rows, rank, degrees_of_freedom)
 
 
 def _core(model: Model) -> tuple[Core, Ports]:

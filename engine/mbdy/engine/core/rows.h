@@ -15,6 +15,16 @@ static inline double row_product(const double *a, const double *b, int n) {
     return sum;
 }
 
+static inline double row_norm(const double *a, int n) { return sqrt(row_product(a, a, n)); }
+
+/* The largest size of an element; NaN where one is none. */
+static inline double row_largest(const double *a, int n) {
+    double most = 0.0;
+    for (int i = 0; i < n; i++)
+        if (!isnan(most) && !(fabs(a[i]) <= most)) most = fabs(a[i]);
+    return most;
+}
+
 static inline void row_rotate(double *a, double *b, int n, double cosine, double sine) {
     for (int i = 0; i < n; i++) {
         const double x = a[i], y = b[i];
@@ -43,7 +53,7 @@ static inline void rows_orthogonal(double *rows, double *right, int m, int n) {
 }
 
 /* The largest square of a singular value of orthogonal rows. */
-static inline double rows_largest(const double *rows, int m, int n) {
+static inline double rows_largest_square(const double *rows, int m, int n) {
     double largest = 0.0;
     for (int i = 0; i < m; i++) largest = fmax(largest, row_product(rows + i * n, rows + i * n, n));
     return largest;
@@ -52,7 +62,7 @@ static inline double rows_largest(const double *rows, int m, int n) {
 /* x (n) of least norm that brings A x next to r, from orthogonal rows: singular values below `rank` of the largest count
    as zero, and `damping` is added to the squares of the others. Returns how many those are. */
 static inline int rows_solve(const double *rows, const double *right, int m, int n, double rank, double damping, double *x) {
-    const double least = rank * rank * rows_largest(rows, m, n);
+    const double least = rank * rank * rows_largest_square(rows, m, n);
     int count = 0;
     for (int k = 0; k < n; k++) x[k] = 0.0;
     for (int i = 0; i < m; i++) {

@@ -53,7 +53,7 @@ class Core:
         return moved
 
     def freedoms(self) -> tuple[int, int, int]:
-        """Rows of closed loops, how many are independent at ``s_closed``, and the degrees of freedom that these leave."""
+        """Rows of closed loops, how many are independent at ``s_closed``, and the degrees of freedom left by them."""
         rows, rank = ctypes.c_int(), ctypes.c_int()
         left = self.functions.mbdy_freedoms(self.handle, ctypes.byref(rows), ctypes.byref(rank))
         return rows.value, rank.value, left

@@ -36,7 +36,7 @@ from mbdy.engine.model.system import INERTIAL, Body, GravityGradient, Joint, Loo
 __all__ = ["dumps", "load", "loads", "save"]
 
 CHECKED: MutableMapping[int, Model] = WeakValueDictionary()
-"""Models, by their identity, that keep the rules of model files; what is made or changed in Python has yet to be seen."""
+"""Models, by their identity, that keep the rules of model files; what is made or changed in Python has yet to show."""
 
 
 def load(path: str | PathLike[str]) -> Model:

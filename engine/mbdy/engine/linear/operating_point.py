@@ -64,9 +64,9 @@ def operating_point(model: Model, made: Equations, at: At = None) -> OperatingPo
 
     A mapping has start values as in ``[initial]``, inputs and parameters by name, or one element of them
     (``"bus.omega[3]"``), in SI or as text with unit; the rest is as in the model file. Quaternions are scaled to norm
-    1, and joints that are locked stop as they do in a run. Loops are closed as at the start of a run: start values in the
-    file's ``[initial]`` and in a mapping stay, and with a `StartMovedWarning` only those do not that contradict the
-    loops. Raises `RefusalError` for what cannot be taken, and where there are loops `CompilerError` without a C compiler.
+    1, and joints that are locked stop as they do in a run. Loops are closed as at the start of a run: start values of
+    the file's ``[initial]`` and of a mapping stay, unless they contradict the loops (`StartMovedWarning`). Raises
+    `RefusalError` for what cannot be taken, and with loops `CompilerError` without a C compiler.
     """
     table = made.ports
     if isinstance(at, OperatingPoint):
