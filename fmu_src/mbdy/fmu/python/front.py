@@ -34,7 +34,9 @@ def front(source: Path, behind: Path) -> bytes | None:
     if cc is None or not sys.platform.startswith("linux") or platform.machine() != "x86_64":
         return None
     link = LINK
-    if "ziglang" in cc.command:  # it knows a function under one version, that of the glibc it is asked for, and no .so.2
+    if (
+        "ziglang" in cc.command
+    ):  # it knows a function under one version, that of the glibc it is asked for, and no .so.2
         cc, link = Compiler((*cc.command, "-target", named("linux64").target), cc.version), ("-ldl",)
     flags = (*FLAGS, f'-DBEHIND_HASH="{hashlib.sha256(behind.read_bytes()).hexdigest()[:16]}"')
     files = {file.name: file.read_text(encoding="utf-8") for file in (HEADER, source)}
