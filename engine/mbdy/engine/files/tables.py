@@ -49,13 +49,13 @@ REMEDIES = {
 """What to do about a key that is missing or has no sense, by key."""
 
 
-class Table(BaseModel):
+class StrictTable(BaseModel):
     """A table of the file: no other keys than its own."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SystemTable(Table):
+class SystemTable(StrictTable):
     """``[system]``: uniform ``gravity`` [m/s2], inertial axes; whether there is a ``gravity_gradient``, and for it the
     ``orbit_position`` [m] of the system's mass centre and the ``gravitational_parameter`` [m3/s2]."""
 
@@ -65,7 +65,7 @@ class SystemTable(Table):
     gravitational_parameter: GravitationalParameter | None = None
 
 
-class JointTable(Table):
+class JointTable(StrictTable):
     """``[body.NAME.joint]``; `mbdy.engine.files.joints` says which keys a kind takes, and in which units."""
 
     to: str
@@ -91,7 +91,7 @@ class JointTable(Table):
     motion: Any = None
 
 
-class WheelTable(Table):
+class WheelTable(StrictTable):
     """``[body.NAME.wheel.NAME]``: spin ``axis`` [-] in body axes, spin ``inertia`` [kg.m2], and its bearing's viscous
     ``damping`` [N.m.s/rad] and Coulomb ``friction`` [N.m], smoothed below ``friction_rate`` [rad/s]."""
 
@@ -102,7 +102,7 @@ class WheelTable(Table):
     friction_rate: BearingRate = 0.1
 
 
-class NodeTable(Table):
+class NodeTable(StrictTable):
     """``[body.NAME.node.NAME]``: ``at`` [m] from the body's origin, body axes; ``shape`` and ``bend`` by modes."""
 
     at: Lengths
@@ -110,7 +110,7 @@ class NodeTable(Table):
     bend: Any = None
 
 
-class FlexTable(Table):
+class FlexTable(StrictTable):
     """``[body.NAME.flex]``: modal data, or where they come from; `mbdy.engine.files.modes` reads the values."""
 
     frequencies: Any = None
@@ -130,7 +130,7 @@ class FlexTable(Table):
     file: Any = None
 
 
-class BodyTable(Table):
+class BodyTable(StrictTable):
     """``[body.NAME]``: ``mass`` [kg], ``com`` [m] from the origin, ``inertia`` [kg.m2] about ``com``.
 
     The mass is required, except where a source of modal data gives it.
@@ -145,7 +145,7 @@ class BodyTable(Table):
     flex: FlexTable | None = None
 
 
-class LoopTable(Table):
+class LoopTable(StrictTable):
     """``[loop.NAME]``; `mbdy.engine.files.loops` says which keys a kind takes."""
 
     a: str
@@ -165,7 +165,7 @@ class LoopTable(Table):
     switchable: Switch = False
 
 
-class FileTable(Table):
+class FileTable(StrictTable):
     """The whole file."""
 
     mbdy: Any
@@ -257,7 +257,7 @@ def _keys_at(loc: tuple[str | int, ...]) -> Mapping[str, FieldInfo]:
 
 
 def _is_table(place: Any) -> bool:
-    return isinstance(place, type) and issubclass(place, Table)
+    return isinstance(place, type) and issubclass(place, StrictTable)
 
 
 def _home(key: str) -> str:

@@ -52,8 +52,8 @@ SETTLING_STEPS = 2
 
 
 @dataclass(frozen=True)
-class Closure:
-    """What is compiled of a loop: two loops of one closure share their kernels."""
+class LoopStructure:
+    """What is compiled of a loop: two loops of one structure share their kernels."""
 
     a: Side
     b: Side
@@ -70,13 +70,13 @@ class Closure:
         return "".join(map(str, self.rows)) or "rod"
 
 
-def closure(loop: Loop) -> Closure:
+def loop_structure(loop: Loop) -> LoopStructure:
     """The structure of ``loop``."""
     a, b = (replace(side, body=INERTIAL * (side.body == INERTIAL), node="") for side in (loop.a, loop.b))
-    return Closure(a, b, loop.rows, loop.distance is not None)
+    return LoopStructure(a, b, loop.rows, loop.distance is not None)
 
 
-def errors(kind: Closure, d: SX, R: SX, distance: SX) -> SX:
+def errors(kind: LoopStructure, d: SX, R: SX, distance: SX) -> SX:
     """``phi`` (n) of a place ``d`` (3) and turn ``R`` (3, 3) of b against a, in a's loop frame."""
     if kind.rod:
         return (ca.dot(d, d) - distance**2) / (2 * distance)
@@ -95,7 +95,7 @@ def errors(kind: Closure, d: SX, R: SX, distance: SX) -> SX:
     return ca.vertcat(*(found[row - 1] for row in kind.rows))
 
 
-def constrain(kind: Closure) -> ca.Function:
+def constrain(kind: LoopStructure) -> ca.Function:
     """In: constants; of a and of b: C, rho (node to inertial components, place), V in a frame that moves with a
     constant velocity (6), that velocity (3, inertial axes).
 
@@ -138,7 +138,7 @@ def _pose_rate(C: SX, W: SX) -> SX:
     return ca.vertcat(ca.vec(C @ spatial.skew(W[:3])), C @ W[3:])
 
 
-def force(kind: Closure) -> ca.Function:
+def force(kind: LoopStructure) -> ca.Function:
     """In: constants, lambda (n), G_a (6, n), C_a, rho_a, C_b, rho_b. Out: force on b and torque about its place, axes
     of a's loop frame (3, 3)."""
     C_a, rho_a, C_b, rho_b = SX.sym("Ca", 3, 3), SX.sym("ra", 3), SX.sym("Cb", 3, 3), SX.sym("rb", 3)
