@@ -29,7 +29,7 @@ SEES_RACES = ("-fsanitize=thread",)
 FUNCTIONS = {"2.0": 44, "3.0": 75}
 NEVER = re.compile("Cancel|Get(Integer|String|)Status|ScheduledExecution|Dependencies|ConfigurationMode|ModelPartition")
 """Functions that never answer OK: nothing of the kind is there."""
-MANY = 100_000
+MANY, MILLION = 100_000, 1_000_000
 REAL_STEPS = 0.02
 """Of all calls: steps that were made, else too few instances lived to be stepped."""
 RESIDENT = 1 << 18
@@ -143,19 +143,23 @@ def test_sanitizers_find_nothing_in_random_calls(fmu, tmp_path):
     assert said_calls(said) >= MANY
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "calls", [pytest.param(MANY, marks=pytest.mark.slow), pytest.param(MILLION, marks=pytest.mark.soak)]
+)
 @each_version
-def test_sanitizers_find_nothing_in_many_random_calls(fmi, tmp_path):
+def test_sanitizers_find_nothing_in_many_random_calls(fmi, calls, tmp_path):
     seen_by(SEES_MEMORY, tmp_path)
     one = watched(native(satellite(), fmi, tmp_path / "fmu"), SEES_MEMORY)
     made = driver(one, tmp_path, SEES_MEMORY)
-    for seed in range(100, 105):
+    for seed in range(100, 100 + calls // MANY):
         check_coverage(ran([made, seed, MANY]), one)
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "calls", [pytest.param(MANY // 4, marks=pytest.mark.slow), pytest.param(2 * MANY, marks=pytest.mark.soak)]
+)
 @each_version
-def test_sanitizers_find_nothing_where_modes_bend_and_a_loop_closes(fmi, tmp_path):
+def test_sanitizers_find_nothing_where_modes_bend_and_a_loop_closes(fmi, calls, tmp_path):
     """On a boom with a drum at its root: modes carry nearly all of a bare boom's inertia there, and do not follow the
     parameters that are set."""
     seen_by(SEES_MEMORY, tmp_path)
@@ -165,8 +169,8 @@ def test_sanitizers_find_nothing_where_modes_bend_and_a_loop_closes(fmi, tmp_pat
     sturdy = replace(weld, bodies=(*rest, replace(boom, inertia=drum)))
     one = watched(native(sturdy, fmi, tmp_path / "fmu"), SEES_MEMORY)
     made = driver(one, tmp_path, SEES_MEMORY)
-    for seed in (200, 201):
-        check_coverage(ran([made, seed, MANY // 2]), one)
+    for seed in range(200, 200 + -(-calls // MANY)):
+        check_coverage(ran([made, seed, min(calls, MANY)]), one)
 
 
 @pytest.mark.slow
@@ -182,7 +186,7 @@ def test_nothing_is_allocated_where_a_loop_closes(fmi, kind, tmp_path):
 
 
 @each_version
-@pytest.mark.parametrize("calls", [3_000, pytest.param(MANY, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("calls", [3_000, pytest.param(MANY, marks=pytest.mark.soak)])
 def test_valgrind_finds_nothing_in_random_calls(fmu, tmp_path, calls):
     if not shutil.which("valgrind"):
         pytest.skip("no valgrind on this machine")

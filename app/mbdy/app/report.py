@@ -14,7 +14,7 @@ import numpy as np
 from mbdy.app.common import version
 from mbdy.app.panels import MOST_PANELS, Section, sections
 from mbdy.app.summary import TOTALS, causes, drift, recorded
-from mbdy.app.tree import Branch, branches, degrees_of_freedom
+from mbdy.app.tree import TreeEntry, branches, degrees_of_freedom
 from mbdy.blocks import Run
 from mbdy.engine import Model, Variable
 
@@ -160,7 +160,7 @@ def _model(run: Run, model: Model, settings: Mapping[str, str]) -> str:
     )
 
 
-def _branch(branch: Branch) -> str:
+def _branch(branch: TreeEntry) -> str:
     below = f"<ul>{''.join(map(_branch, branch.below))}</ul>" if branch.below else ""
     details = escape("; ".join(branch.details))
     return f'<li><b>{escape(branch.name)}</b> {escape(branch.joint)} <span class="soft">{details}</span>{below}</li>'

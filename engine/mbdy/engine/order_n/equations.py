@@ -31,7 +31,7 @@ from mbdy.engine.order_n.closing_columns import Columns, columns
 from mbdy.engine.order_n.constants import Structure, layout, parameter_names, prepare_body, structure
 from mbdy.engine.order_n.kernels import Kernels
 from mbdy.engine.order_n.loop_forces import INERTIAL_SIDE, Closing, Loops, Seat
-from mbdy.engine.order_n.loop_kernels import SHORTEST, closure
+from mbdy.engine.order_n.loop_kernels import SHORTEST, loop_structure
 from mbdy.engine.order_n.outputs import View, reactions, see_loops, wheel_momenta
 from mbdy.engine.order_n.sweeps import BodyInputs, BodyMotion, BodyState, System
 
@@ -272,7 +272,7 @@ class _Assembly:
                 for side in (loop.a, loop.b)
             )
             closed = self.input(u, f"loop.{loop.name}.closed") if loop.switchable else MX(1)
-            made.append(Closing(closure(loop), (seats[0], seats[1]), k[at, 0], closed))
+            made.append(Closing(loop_structure(loop), (seats[0], seats[1]), k[at, 0], closed))
         return made
 
     def latch(self, x: MX, u: MX, k: MX) -> tuple[MX, MX]:

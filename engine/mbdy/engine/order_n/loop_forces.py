@@ -18,7 +18,7 @@ from mbdy.engine.model.topology import ROOT
 from mbdy.engine.order_n import loop_kernels as closures
 from mbdy.engine.order_n import output_kernels as observe
 from mbdy.engine.order_n import sweeps as order_n
-from mbdy.engine.order_n.loop_kernels import Closure
+from mbdy.engine.order_n.loop_kernels import LoopStructure
 from mbdy.engine.order_n.sweeps import BodyMotion, NodeMotion, System
 
 INERTIAL_SIDE = -1
@@ -36,7 +36,7 @@ class Seat:
 class Closing:
     """One loop of a system: its structure, seats of a and b, constants, and whether it is closed (1) or open (0)."""
 
-    kind: Closure
+    kind: LoopStructure
     seats: tuple[Seat, Seat]
     constants: MX
     closed: MX

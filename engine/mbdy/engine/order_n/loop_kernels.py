@@ -42,8 +42,8 @@ SHORTEST = 1e-6
 
 
 @dataclass(frozen=True)
-class Closure:
-    """What is compiled of a loop: two loops of one closure share their kernels."""
+class LoopStructure:
+    """What is compiled of a loop: two loops of one structure share their kernels."""
 
     a: Side
     b: Side
@@ -60,13 +60,13 @@ class Closure:
         return "".join(map(str, self.rows)) or "rod"
 
 
-def closure(loop: Loop) -> Closure:
+def loop_structure(loop: Loop) -> LoopStructure:
     """The structure of ``loop``."""
     a, b = (replace(side, body=INERTIAL * (side.body == INERTIAL), node="") for side in (loop.a, loop.b))
-    return Closure(a, b, loop.rows, loop.distance is not None)
+    return LoopStructure(a, b, loop.rows, loop.distance is not None)
 
 
-def errors(kind: Closure, d: SX, R: SX, distance: SX) -> SX:
+def errors(kind: LoopStructure, d: SX, R: SX, distance: SX) -> SX:
     """``phi`` (n) of a place ``d`` (3) and turn ``R`` (3, 3) of b against a, in a's loop frame."""
     if kind.rod:
         return (ca.dot(d, d) - distance**2) / (2 * distance)
@@ -85,7 +85,7 @@ def errors(kind: Closure, d: SX, R: SX, distance: SX) -> SX:
     return ca.vertcat(*(phi[row - 1] for row in kind.rows))
 
 
-def constrain(kind: Closure) -> ca.Function:
+def constrain(kind: LoopStructure) -> ca.Function:
     """Of a and of b: C, rho (node to inertial components, place), V in a frame that moves with a constant velocity (6),
     that velocity (``slip``, 3, inertial axes).
 
@@ -109,7 +109,7 @@ def constrain(kind: Closure) -> ca.Function:
     return kernel(f"constrain_{kind.name}", inputs, {name: ca.densify(value) for name, value in outputs.items()})
 
 
-def approach(kind: Closure) -> ca.Function:
+def approach(kind: LoopStructure) -> ca.Function:
     """Errors (n) as whole angles, which vanish at closure alone but for a single turning row; their rates (n), or
     angular velocities that lessen them; and cosines (n), not positive where axes are opposed. Inputs of `constrain`.
 
@@ -157,7 +157,7 @@ def _inputs() -> tuple[dict[str, SX], list[_Side]]:
     return inputs, sides
 
 
-def _relative(kind: Closure, sides: list[_Side]) -> tuple[SX, SX, list[SX]]:
+def _relative(kind: LoopStructure, sides: list[_Side]) -> tuple[SX, SX, list[SX]]:
     """Place and turn of b against a, in a's loop frame, and the velocities (6) of both nodes, their axes."""
     turns, places, speeds = [], [], []
     for side, (C, rho, V, slip) in zip((kind.a, kind.b), sides, strict=True):
@@ -178,7 +178,7 @@ def _pose_rate(C: SX, W: SX) -> SX:
     return ca.vertcat(ca.vec(C @ spatial.skew(W[:3])), C @ W[3:])
 
 
-def force(kind: Closure) -> ca.Function:
+def force(kind: LoopStructure) -> ca.Function:
     """Force on b and torque about its place, axes of a's loop frame (3, 3), for multipliers (n)."""
     inputs = symbols(multipliers=kind.size, G_a=(6, kind.size), C_a=(3, 3), rho_a=3, C_b=(3, 3), rho_b=3)
     multipliers, G, C_a, rho_a, C_b, rho_b = inputs.values()
