@@ -166,7 +166,7 @@ int plant_allowed(plant *it, const char *call, unsigned phases) {
 int plant_set_experiment(plant *it, double start, double stop, double tolerance) {
     if (!isfinite(start)) return plant_say(it, PLANT_ERROR, "the start time is %g s: it must be finite", start);
     if (!(stop >= start))
-        return plant_say(it, PLANT_ERROR, "the stop time is %.17g s: it must not be before the start time %.17g s", stop,
+        return plant_say(it, PLANT_ERROR, "the stop time is %.15g s: it must not be before the start time %.15g s", stop,
                          start);
     if (!(tolerance >= 0.0 && isfinite(tolerance)))
         return plant_say(it, PLANT_ERROR, "the tolerance is %g: it must be positive and finite", tolerance);
