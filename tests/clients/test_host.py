@@ -11,17 +11,8 @@ import fmpy
 import numpy as np
 import pytest
 
-from clients.cases import (
-    FIVE_BODY_LINEAR,
-    LINEAR_LAWS,
-    Case,
-    Flavour,
-    Linear,
-    agree,
-    flavours,
-    reference,
-    references,
-)
+from clients.cases import FIVE_BODY_LINEAR, LINEAR_LAWS, Case, Linear, agree, reference, references
+from flavours import Flavour, flavours
 from fmu import foreign
 from mbdy.engine.core.build import compiler
 from mbdy.fmu import export_fmu

@@ -8,6 +8,10 @@ from pathlib import Path
 import fmpy
 import numpy as np
 import pytest
+from native.exchange import exchange_of
+from native.test_derivatives import STENCIL, Whole, close, directional, unknowns
+from native.test_events import Watcher
+from native.test_trajectory import element
 
 from fmu.client import client_of, described
 from fmu.flexible_systems import DOCK, docking, flexible_four_bar, like
@@ -15,10 +19,6 @@ from mbdy.blocks import Plant
 from mbdy.engine import Model
 from mbdy.engine.order_n.loop_kernels import DRIFT
 from mbdy.fmu import export_fmu
-from native.exchange import exchange_of
-from native.test_derivatives import STENCIL, Whole, close, directional, unknowns
-from native.test_events import Watcher
-from native.test_trajectory import element
 
 ERROR = 3
 SOLVER, SOLVERS_APART = 1e-10, 1e-7
