@@ -39,7 +39,7 @@ class Drawn:
         self.model = sound_model(rng, gradient=seed % 5 == 0, motion=seed % 2 == 1)
         self.plant = Plant(self.model)
         self.x, self.u = random_state(rng, self.model), random_inputs(rng, self.model)
-        self.plant._x[:] = self.x
+        self.plant.state = self.x
         self.plant.inputs.values[:] = self.u
         switches = self.plant.ports.span("switches")
         inputs = [name for i, name in enumerate(self.plant.input_names) if not switches.start <= i < switches.stop]

@@ -36,7 +36,7 @@ def stiff(*, out: float = 0.0, damping: float = 0.0) -> Model:
 
 
 def growth(z: complex) -> complex:
-    """What a step of 1 s makes of 1 in ``x' = z x``: of the two roots of a mass on a spring with damper, the one at z."""
+    """What a step of 1 s makes of 1 in ``x' = z x``, z being one of the two roots of a mass on a spring with damper."""
     slide = Joint(to="inertial", kind="prismatic", translations=((1.0, 0.0, 0.0),))
     mass = Body(name="mass", mass=1.0, inertia=diagonal(1.0, 1.0, 1.0), joint=slide)
     plant = Plant(Model(name="mass", bodies=(mass,)), step=1.0, integrator="rosenbrock")

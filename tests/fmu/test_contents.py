@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,8 +18,9 @@ from fmpy.validation import validate_fmu
 from flavours import NATIVE, PYTHON
 from fmu.client import client_of, front_of, only, satellite
 from mbdy.engine import loads, ports
-from mbdy.engine.core.build import FLAGS, compiler
+from mbdy.engine.core.build import FLAGS, Compiler, compiler
 from mbdy.fmu.native.kind import HERE
+from mbdy.fmu.native.platforms import OLDEST_GLIBC, glibc_needed, this_machine
 from mbdy.fmu.python import front
 from mbdy.fmu.python.kind import FLAVOURS, PARTS, SLAVE
 from mbdy.fmu.python.slave.contents import library_name
@@ -179,3 +182,14 @@ def test_the_token_follows_all_that_the_fmu_does(fmu, export):
 def test_the_token_follows_kind_and_version(fmus):
     tokens = [fmpy.read_model_description(fmus(one)).guid for one in (*PYTHON, *NATIVE)]
     assert len(set(tokens)) == len(tokens)
+
+
+@pytest.mark.skipif(find_spec("ziglang") is None or this_machine() != "linux64", reason="ziglang on Linux on x86-64")
+@only(PYTHON)
+def test_ziglang_makes_the_front_for_every_glibc(monkeypatch, flavour):
+    ziglang = Compiler((sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"), "ziglang")
+    monkeypatch.setattr(front, "compiler", lambda: ziglang)
+    made = front_of(flavour)
+    assert made
+    assert b"libdl.so.2" in made
+    assert glibc_needed(made) <= OLDEST_GLIBC

@@ -1,6 +1,6 @@
 """A system as a stepping block: typed ports, fixed-step integrators, simulation under a controller or a table."""
 
-from mbdy.blocks.cssl import (
+from mbdy.blocks.control import (
     Block,
     CelestialSensors,
     DeadSpace,

@@ -10,10 +10,10 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbdy.blocks.cssl.block import Block
-from mbdy.blocks.cssl.crossing import crossing
-from mbdy.blocks.cssl.dense import DenseStep
-from mbdy.blocks.cssl.tabled import TabledInputs
+from mbdy.blocks.control.block import Block
+from mbdy.blocks.control.crossing import crossing
+from mbdy.blocks.control.dense import DenseStep
+from mbdy.blocks.control.tabled import TabledInputs
 from mbdy.blocks.errors import StateError
 from mbdy.blocks.grids import grid, marks, merged, positive, resolution, usual_period
 from mbdy.blocks.plant import Plant

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbdy.blocks.cssl.sensors import EulerAngleSensor
+from mbdy.blocks.control.sensors import EulerAngleSensor
 from mbdy.blocks.jpl.arguments import ArgumentError, Array, finite, shaped
 from mbdy.blocks.jpl.mbdy import MBDY
 from mbdy.engine.files.frames import from_sequence, product

@@ -44,10 +44,12 @@ Logger = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All that a `Plant` is at an instant [s], made by `Plant.save`; for a plant made alike."""
+    """All that a `Plant` is at an instant [s], made by `Plant.save`; for a plant of the same structure."""
 
     time: float
-    token: str
+    interpolation: str
+    variables: tuple[str, ...]
+    dynamics: Dynamics | None
     data: bytes
 
 
@@ -111,9 +113,6 @@ class Plant:
         functions = self._functions = self.compiled.functions
         self._messages = messages = []
         self._logger = Logger(lambda _, status, category, text: messages.append((status, text.decode())))
-        signature = (self.ports.state_names, self.ports.input_names, self.ports.parameter_names)
-        made = (*signature, self.interpolation, repr(self.dynamics))
-        self._token = hashlib.sha256(repr(made).encode()).hexdigest()[:40]
         self._own = PlantModel(
             self.compiled, self.model.initial, token=self._token, step=self.internal_step, integrator=self.integrator
         )
@@ -158,9 +157,18 @@ class Plant:
 
     @property
     def state(self) -> Array:
-        """The states x (n_x), a copy, in the order of `state_names`."""
+        """The states x (n_x), a copy, in the order of `state_names`; what is set goes on from there at once.
+
+        Raises `VariableError` for another shape, or a number that is not finite.
+        """
         self._settle()
         return self._x.copy()
+
+    @state.setter
+    def state(self, x: ArrayLike) -> None:
+        self._settle()
+        states = self._checked(x, self._x, "states")
+        self._heed(self._functions.plant_set_states(self._handle, states.ctypes.data, states.size))
 
     @property
     def state_names(self) -> tuple[str, ...]:
@@ -305,18 +313,33 @@ class Plant:
         self._settle()
         data = ctypes.create_string_buffer(self._functions.plant_state_size(self._handle))
         self._heed(self._functions.plant_save(self._handle, data, len(data)))
-        return Snapshot(self.time, self._token, data.raw)
+        return Snapshot(self.time, self.interpolation, self._variables, self.dynamics, data.raw)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Back to a saved instant; the same steps give the same bits again."""
-        if snapshot.token != self._token:
+        if snapshot.variables != self._variables:
+            raise VariableError("the snapshot is of a system with other variables; restore it in a plant of its model")
+        if snapshot.interpolation != self.interpolation:
             raise VariableError(
-                "the snapshot is of a plant with other variables, other dynamics or another interpolation of its "
-                "inputs; restore it in a plant made alike"
+                f"the snapshot is of a plant with {snapshot.interpolation} inputs, this has {self.interpolation} ones"
+            )
+        if snapshot.dynamics != self.dynamics:
+            raise VariableError(
+                f"the snapshot is of a plant with dynamics {snapshot.dynamics}, this has {self.dynamics}: its state is "
+                "another's; set start values instead"
             )
         self._heed(self._functions.plant_restore(self._handle, snapshot.data, len(snapshot.data)))
         if self._watch is not None:
             self._watch.forget()
+
+    @property
+    def _variables(self) -> tuple[str, ...]:
+        return self.ports.state_names + self.ports.input_names + self.ports.parameter_names
+
+    @property
+    def _token(self) -> str:
+        """What the plant in C tells its saved states by."""
+        return hashlib.sha256(repr((self._variables, self.interpolation)).encode()).hexdigest()[:40]
 
     def _settle(self) -> None:
         """Constants, and before the first step the state, follow what was set."""

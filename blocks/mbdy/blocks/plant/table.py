@@ -76,8 +76,7 @@ class PlantModel(ctypes.Structure):
         table = list(rows(compiled.equations.ports, initial))
         self._texts = texts(row.name for row in table)
         self._rows = np.zeros(len(table), ROW)
-        addresses = np.frombuffer(self._texts, dtype=np.uintp)[: len(table)]
-        self._rows["name"] = addresses
+        self._rows["name"] = np.frombuffer(memoryview(self._texts).cast("B"), dtype=np.uintp)[: len(table)]
         for field in ROW.names or ():
             if field == "size":
                 self._rows[field] = 1

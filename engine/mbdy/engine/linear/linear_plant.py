@@ -1,6 +1,6 @@
 """Linear equations of a model about an operating point, over the same variables and vectors as the full ones.
 
-The accelerations ``r = [u', h']`` are linear about the operating point (equations.md, section 9):
+The accelerations ``r = [u', h']`` are linear about the operating point (equations.md, "Linear equations"):
 
     r = r0 + G c,    c = what the coordinates, speeds, momenta and inputs are away from it,
 
@@ -27,7 +27,7 @@ from casadi import MX, SX
 
 from mbdy.engine.linear.columns import Column, Columns
 from mbdy.engine.linear.reference_point import ReferencePoint, Values
-from mbdy.engine.model.joint_values import HARNESS
+from mbdy.engine.model.laws import JOINT_VALUES
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.variables import switched
 from mbdy.engine.order_n import rigid_body as kernels
@@ -37,8 +37,6 @@ from mbdy.engine.order_n.derivatives import forward_of
 from mbdy.engine.order_n.efforts import effort
 from mbdy.engine.order_n.equations import Equations, equations
 
-LAW_STRENGTHS = ("stiffness", "damping", "cubic_stiffness", "friction", "stop_stiffness", "stop_damping")
-"""Constants of a joint without which its laws do nothing."""
 DRAWS = 3
 """Random parameters at which an entry of G must be zero for it to be left out of the code."""
 SIZES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.0)
@@ -182,17 +180,12 @@ class _Linear(Columns):
 
     @cached_property
     def _law_mask(self) -> np.ndarray:
+        """Factors (n_k) of the constants without which laws of joints do nothing."""
         mask = np.ones(self.full.n_k)
-        for body, kind, own in zip(self.model.bodies, self.at.structures, self.at.constants, strict=True):
-            fields = constant_fields(kind)
-            names = [name for name, _ in fields.sizes]
-            for name in LAW_STRENGTHS:
-                if name in names:
-                    part = fields.places(name)
-                    mask[own.start + part.start : own.start + part.stop] = 0.0
-            if body.joint.harness:
-                part = fields.places(HARNESS)
-                mask[own.start + part.start + 1 : own.start + part.stop : 2] = 0.0
+        for kind, own in zip(self.at.structures, self.at.constants, strict=True):
+            places, fields = range(own.start, own.stop), constant_fields(kind)
+            for name, _ in kind.values:
+                mask[[*JOINT_VALUES[name].strengths(places[fields.places(name)])]] = 0.0
         return mask
 
     def _efforts(self, q0: MX, x0: MX, k: MX) -> MX:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from mbdy.engine.model.joint_values import BEARING, HARNESS, JOINT_VALUES
+from mbdy.engine.model.bearing import BEARING
+from mbdy.engine.model.laws import laws_of
 from mbdy.engine.model.system import Body, Loop, Model, Rows
 
 Causality = Literal["input", "output", "parameter"]
@@ -208,17 +209,16 @@ def parameters(model: Model) -> Iterator[Variable]:
             text = f"Axes of the joint of {name} in the joint frame, translations first"
             values = (component for axis in joint.axes for component in axis)
             yield from made(f"{stem}.axis", ("1",) * len(labels), values, text, labels=labels)
-        for part, value in JOINT_VALUES.items():
-            if part != "rest" and (value.law is None or value.law in joint.laws):
-                units = _per_dof(body, value.translation, value.rotation, coordinates=not value.speeds)
-                text = f"{value.text} of the joint of {name}"
-                yield from made(f"{stem}.{part}", units, getattr(joint, part), text, minimum=value.minimum)
-        if joint.harness:
-            units = _per_dof(body, "m", "rad", coordinates=True) + _per_dof(body, "N", "N.m", coordinates=True)
-            labels = tuple(f"[{k + 1},{i}]" for k in range(len(joint.harness)) for i in (1, 2))
-            text = f"Points of the cable harness at the joint of {name}: coordinate, effort"
-            values = (number for point in joint.harness for number in point)
-            yield from made(f"{stem}.{HARNESS}", units * len(joint.harness), values, text, labels=labels)
+        for value in (value for law in laws_of(joint.laws) for value in law.values if value.parameter):
+            units = _per_dof(body, value.translation, value.rotation, coordinates=not value.speeds)
+            start, text = getattr(joint, value.name), f"{value.text} of the joint of {name}"
+            more: dict[str, Any] = {"minimum": value.minimum}
+            if value.points:
+                units = (_per_dof(body, "m", "rad", coordinates=True) + units) * len(start)
+                more["labels"] = tuple(f"[{k + 1},{i}]" for k in range(len(start)) for i in (1, 2))
+                text = f"{value.text} at the joint of {name}: coordinate, effort"
+                start = (number for point in start for number in point)
+            yield from made(f"{stem}.{value.name}", units, start, text, **more)
     for body in model.bodies:
         for wheel, rotor in body.wheels.items():
             text = f"Spin inertia of wheel {wheel} of {body.name}"
@@ -227,9 +227,9 @@ def parameters(model: Model) -> Iterator[Variable]:
             yield from made(f"{body.name}.{wheel}.axis", ("1",) * 3, rotor.axis, text)
     for body in model.bodies:
         for wheel, rotor in body.wheels.items():
-            for part, (unit, what) in BEARING.items() if rotor.bearing else ():
-                text = f"{what} of wheel {wheel} of {body.name}"
-                yield from made(f"{body.name}.{wheel}.{part}", (unit,), (getattr(rotor, part),), text, minimum=0.0)
+            for part, value in BEARING.items() if rotor.bearing else ():
+                text, start = f"{value.text} of wheel {wheel} of {body.name}", (getattr(rotor, part),)
+                yield from made(f"{body.name}.{wheel}.{part}", (value.rotation,), start, text, minimum=value.minimum)
     for body in model.bodies:
         for node, point in body.nodes.items():
             text = f"Place of node {node} from the origin of {body.name}, body axes"

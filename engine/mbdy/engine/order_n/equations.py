@@ -25,10 +25,10 @@ from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION,
 from mbdy.engine.order_n import gravity_gradient
 from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.constants import Structure, layout, parameter_names, prepare_body, structure
+from mbdy.engine.order_n.kernels import Kernels
 from mbdy.engine.order_n.loop_forces import INERTIAL_SIDE, Closing, Loops, Seat
 from mbdy.engine.order_n.loop_kernels import SHORTEST, closure
 from mbdy.engine.order_n.outputs import View, reactions, see_loops, wheel_momenta
-from mbdy.engine.order_n.rigid_body import Kernels
 from mbdy.engine.order_n.sweeps import BodyInputs, BodyMotion, BodyState, System
 
 
@@ -175,7 +175,7 @@ class _Assembly:
         made, pieces = Kernels(), []
         for body, kind in zip(self.model.bodies, self.layout.structures, strict=True):
             own = [p[self.ports.by_name[n].places] for n in parameter_names(body) if n in self.ports.by_name]
-            pieces += made.call(prepare_body, (kind,), ca.vertcat(*own))
+            pieces.append(made.call(prepare_body, kind, p=ca.vertcat(*own))["k"])
         for loop in self.model.loops:
             stem = f"loop.{loop.name}"
             distance = MX(0)
@@ -246,7 +246,7 @@ class _Assembly:
 
         The sweeps with all velocities, forces and springs zero: every locked speed has the "acceleration" ``-u``,
         what is prescribed or locked already has none, loops what makes their errors decay, and the result is the jump
-        of all speeds; reactions are impulses (equations.md, section 8).
+        of all speeds; reactions are impulses (equations.md, "Locking while running").
         """
         known = self.system(x, u, k, Kernels())
         stopping = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]
@@ -255,10 +255,10 @@ class _Assembly:
         after = x + self.embedded(self.jumps(moves), [m.modal_rate for m in moves])
         impulses = []
         for j, kind in enumerate(known.structures):
-            reaction = reactions(stopped, moves, j)[1] if "switchable" in kind.motion else MX()
+            reaction = reactions(stopped, moves, j)["reaction"] if "switchable" in kind.motion else MX()
             impulses += [reaction[i] for i in switched(kind.motion)]
         if loops:
-            own = zip(self.model.loops, loops.found, strict=True)
+            own = zip(self.model.loops, loops.motions, strict=True)
             impulses += [motion.multipliers for loop, motion in own if loop.switchable]
         return ca.densify(after), ca.densify(ca.vertcat(*impulses))
 
@@ -270,7 +270,7 @@ class _Assembly:
     def gaps_of(self, system: System, u: MX, k: MX) -> list[tuple[MX, MX]]:
         """Of each loop what `gaps` has of all."""
         loops = Loops(system, order_n.velocities(system), self.closings(u, k))
-        pairs = zip(loops.closings, loops.found, strict=True)
+        pairs = zip(loops.closings, loops.motions, strict=True)
         return [(c.closed * of.phi, c.closed * (of.rate + c.constants[0] * of.phi)) for c, of in pairs]
 
     def assemble(self, x: MX, u: MX, k: MX, largest: MX) -> MX:
@@ -283,7 +283,7 @@ class _Assembly:
         held = [replace(given, acceleration=MX.zeros(given.acceleration.shape)) for given in held]
 
         def small(loops: Loops) -> list[MX]:
-            return [ca.if_else(ca.norm_inf(of.phi) < largest, -of.phi, 0) for of in loops.found]
+            return [ca.if_else(ca.norm_inf(of.phi) < largest, -of.phi, 0) for of in loops.motions]
 
         moves, _ = self.pushed(replace(known, inputs=held), u, k, small)
         steps = [
@@ -373,7 +373,7 @@ class _Assembly:
             bool(self.model.loops), self.field(u, k, made),
         )  # fmt: skip
 
-    def field(self, u: MX, k: MX, made: Kernels) -> tuple[MX, MX] | None:
+    def field(self, u: MX, k: MX, made: Kernels) -> dict[str, MX] | None:
         """`System.field` of this model."""
         if not self.model.gravity_gradient:
             return None

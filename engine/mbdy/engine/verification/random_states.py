@@ -3,25 +3,24 @@
 Rates are of order one, angles and attitudes anything; lengths, forces and torques are of the size that the model's own
 dimensions and inertias ask for, so that no part of the equations hides behind another. Where a joint or a bearing has
 friction, every other rate is of the size of its ``friction_rate``; where a coordinate has stops or a cable harness,
-every other value lies just within or beyond a stop, or in a piece of the table, each in its turn. Modes displace a body
-by some part of its own size. Closed loops are satisfied, by the nearest coordinates and speeds. `variants` are the
-parameters without laws of effort, and with one law alone, so that a stiff one hides nothing.
+every other value lies just within or beyond a stop, or in a piece of the table, each in its turn (`Law.spans`). Modes
+displace a body by some part of its own size. Closed loops are satisfied, by the nearest coordinates and speeds.
+`variants` are the parameters without laws of effort, and with one law alone, so that a stiff one hides nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.model.joint_values import HARNESS
+from mbdy.engine.model.law import Law
+from mbdy.engine.model.laws import JOINT_VALUES, LAWS, laws_of
 from mbdy.engine.model.ports import Ports, coordinate_names, ports, speed_names
 from mbdy.engine.model.system import Body, Joint, Model
 from mbdy.engine.model.variables import ORBIT_POSITION, Variable
-from mbdy.engine.order_n.efforts import STOP_SOFTNESS
 from mbdy.engine.verification.formulations.closing import Closing
 from mbdy.engine.verification.formulations.constrained import Constrained
 from mbdy.engine.verification.formulations.solutions import overdetermined
@@ -37,10 +36,8 @@ WHEEL_SPEED = 100.0
 """[rad/s] Largest speed of a wheel, and ten times its largest acceleration."""
 REST = 0.5
 """[rad] Largest change of a spring's commanded angle."""
-NEAR, DEEP = 5 * STOP_SOFTNESS, 20 * STOP_SOFTNESS
-"""[m, rad] Largest distance within a stop, and beyond it, of what is drawn about it."""
 SLOW = 2.0
-"""Largest part of its ``friction_rate`` of a rate that is drawn about it."""
+"""Largest part of a rate at which a law changes (``friction_rate``) of a rate that is drawn about it."""
 SLOWEST = 1e-3
 """[rad/s] Least rate that a wheel's speed is drawn about; the speed is a difference, and below this lies rounding."""
 DEFORMED = 0.05
@@ -51,15 +48,6 @@ NEARER = 0.7
 """Factor that brings a state whose loops do not close nearer to one whose do."""
 TRIES = 30
 """Of these, before a model counts as one whose loops cannot be closed."""
-LAWS: Mapping[str, tuple[str, ...]] = {
-    "springs": ("stiffness",),
-    "dampers": ("damping",),
-    "cubic springs": ("cubic_stiffness",),
-    "friction": ("friction",),
-    "stops": ("stop_stiffness", "stop_damping"),
-    "harnesses": (HARNESS,),
-}
-"""Laws of effort of joints and bearings, with the parameters that are zero where a law is left out."""
 
 
 def variants(table: Ports, p: Array) -> Iterator[tuple[str, Array]]:
@@ -68,7 +56,7 @@ def variants(table: Ports, p: Array) -> Iterator[tuple[str, Array]]:
     Only laws that the model has count; without any there is ``p`` alone, with a single one there is nothing alone.
     """
     yield "", p
-    places = {law: [at for v in table.parameters for at in _strengths(v, names)] for law, names in LAWS.items()}
+    places = {law.words: [at for v in table.parameters for at in _strengths(v, law)] for law in LAWS}
     own = {law: at for law, at in places.items() if np.any(p[at])}
     if not own:
         return
@@ -82,13 +70,11 @@ def variants(table: Ports, p: Array) -> Iterator[tuple[str, Array]]:
         yield f"{law} alone", alone
 
 
-def _strengths(parameter: Variable, names: tuple[str, ...]) -> range:
-    """Places in ``p`` of what a parameter adds to an effort, if its name ends in one of ``names``."""
+def _strengths(parameter: Variable, law: Law) -> Iterable[int]:
+    """Places in ``p`` of what is zero where ``law`` is left out, of joints, bearings and modes alike."""
     last = parameter.name.rpartition(".")[2]
-    if last not in names:
-        return range(0)
-    begin, end = parameter.offset, parameter.offset + parameter.size
-    return range(begin + 1, end, 2) if last == HARNESS else range(begin, end)
+    places = range(parameter.offset, parameter.offset + parameter.size)
+    return JOINT_VALUES[last].strengths(places) if any(value.name == last for value in law.values) else ()
 
 
 @dataclass(frozen=True)
@@ -151,7 +137,9 @@ class Trials:
         self._friction = [
             (states[name] + element, rate)
             for body in jointed
-            for (name, element), rate in zip(_scalars(speed_names(body)), body.joint.friction_rate, strict=False)
+            for law in laws_of(body.joint.laws)
+            if law.slow
+            for (name, element), rate in zip(_scalars(speed_names(body)), getattr(body.joint, law.slow), strict=False)
         ]
 
     def draw(self) -> tuple[Array, Array]:
@@ -299,16 +287,12 @@ def _scalars(named: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
 
 
 def _spans(joint: Joint) -> list[list[tuple[float, float]]]:
-    """For each coordinate, where its stops and its cable harness act and change."""
+    """For each coordinate, where its laws act and change."""
     found: list[list[tuple[float, float]]] = [[] for _ in range(joint.n_coordinates)]
-    for spans, lower, upper in zip(found, joint.stop_lower, joint.stop_upper, strict=False):
-        inside = min(NEAR, upper - lower)
-        spans += [(lower - DEEP, lower), (upper, upper + DEEP), (lower, lower + inside), (upper - inside, upper)]
-    if joint.harness:
-        points = [point for point, _ in joint.harness]
-        found[0] += pairwise(points)
-        beyond = (points[-1] - points[0]) / (len(points) - 1)
-        found[0] += [(points[0] - beyond, points[0]), (points[-1], points[-1] + beyond)]
+    for law in laws_of(joint.laws):
+        values = [(value, getattr(joint, value.name)) for value in law.values]
+        for i in range(joint.n_coordinates):
+            found[i] += law.spans({v.name: numbers if v.points else numbers[i] for v, numbers in values})
     return found
 
 

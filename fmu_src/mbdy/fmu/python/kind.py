@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.resources
 import sys
 import tempfile
 import uuid
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-
-import pythonfmu
-import pythonfmu3
 
 from mbdy.blocks.plant.library import DOOR, HEADERS, plant_sources, text_of
 from mbdy.engine.core import binding
@@ -38,36 +36,38 @@ SOURCES = "extra/org.pypi.pythonfmu3/"
 
 @dataclass(frozen=True, kw_only=True)
 class Flavour:
-    """What differs between pythonfmu and pythonfmu3.
+    """What differs between pythonfmu and pythonfmu3, which are loaded when an FMU is built.
 
-    ``shell`` is the file with the class that it calls, ``platform`` its folder for Linux in ``binaries``, ``door`` the
-    source of the library that goes before its own, ``behind``.
+    ``builder`` is the package's name, ``shell`` the file with the class that it calls, ``platform`` its folder for
+    Linux in ``binaries``, ``door`` the source of the library that goes before its own, ``behind``.
     """
 
-    build: Callable[..., Path]
+    builder: str
     shell: Path
     platform: str
     door: Path
-    behind: Path
+
+    @property
+    def behind(self) -> Path:
+        installed = Path(str(importlib.resources.files(self.builder)))
+        return installed / "resources" / "binaries" / self.platform / "libpythonfmu-export.so"
 
     def front(self) -> bytes | None:
         """The library before pythonfmu's for Linux on x86-64; None where it cannot be made here."""
         return front(self.door, self.behind)
 
+    def build(self, script: Path, folder: Path) -> Path:
+        """The FMU that the package builds around ``script``, in ``folder``."""
+        return importlib.import_module(self.builder).FmuBuilder.build_FMU(script, folder)
 
-def _flavour(fmi: str, package: Any, platform: str) -> Flavour:
-    return Flavour(
-        build=package.FmuBuilder.build_FMU,
-        shell=SLAVE / f"fmi{fmi}.py",
-        platform=platform,
-        door=HERE / f"front_fmi{fmi}.c",
-        behind=Path(package.__file__).parent / "resources" / "binaries" / platform / "libpythonfmu-export.so",
-    )
+
+def _flavour(fmi: str, builder: str, platform: str) -> Flavour:
+    return Flavour(builder=builder, shell=SLAVE / f"fmi{fmi}.py", platform=platform, door=HERE / f"front_fmi{fmi}.c")
 
 
 FLAVOURS: Mapping[str, Flavour] = {
-    "2.0": _flavour("2", pythonfmu, "linux64"),
-    "3.0": _flavour("3", pythonfmu3, "x86_64-linux"),
+    "2.0": _flavour("2", "pythonfmu", "linux64"),
+    "3.0": _flavour("3", "pythonfmu3", "x86_64-linux"),
 }
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.model.joint_values import BEARING, HARNESS, JOINT_VALUES
+from mbdy.engine.model.bearing import BEARING
+from mbdy.engine.model.laws import JOINT_VALUES
 from mbdy.engine.model.ports import Ports, coordinate_names, ports, speed_names
 from mbdy.engine.model.system import INERTIAL, Body, Joint, Model
 from mbdy.engine.model.topology import ROOT, Tree, tree
@@ -267,7 +268,7 @@ def _constants(model: Model, table: Ports, p: Array, body: Body) -> Constants:
         frame=frame,
         translations=axes[: joint.n_translations],
         rotations=axes[joint.n_translations :],
-        efforts={law: read(f"{stem}.{law}") for law in (*JOINT_VALUES, HARNESS) if f"{stem}.{law}" in table.by_name},
+        efforts={law: read(f"{stem}.{law}") for law in JOINT_VALUES if f"{stem}.{law}" in table.by_name},
         spins=read(*(f"{name}.{wheel}.inertia" for wheel in body.wheels)),
         spin_axes=_units(read(*(f"{name}.{wheel}.axis" for wheel in body.wheels))),
         bearings=np.array([bearing(f"{name}.{wheel}") for wheel in body.wheels]).reshape(-1, 3),

@@ -7,7 +7,7 @@ from collections import deque
 
 import numpy as np
 
-from mbdy.blocks.cssl.block import CLOSE, NEVER, Array, Block, Signal, finite, forward, number
+from mbdy.blocks.control.block import CLOSE, NEVER, Array, Block, Signal, finite, forward, number
 from mbdy.blocks.errors import VariableError
 
 

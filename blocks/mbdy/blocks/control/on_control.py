@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import control
 import numpy as np
 
-from mbdy.blocks.cssl.block import Array, Block, Static, number
-from mbdy.blocks.cssl.chosen import Chosen, scalar_names, split
-from mbdy.blocks.cssl.integrator import Integrator
-from mbdy.blocks.cssl.sampled import Sampled
+from mbdy.blocks.control.block import Array, Block, Static, number
+from mbdy.blocks.control.chosen import Chosen, scalar_names, split
+from mbdy.blocks.control.integrator import Integrator
+from mbdy.blocks.control.sampled import Sampled
 from mbdy.blocks.plant import Plant
 
 Parameters = dict[str, Any]
@@ -53,8 +52,8 @@ def of_plant(
     saved = own.save()
 
     def stepped(t: float, x: Array, u: Array, parameters: Parameters) -> Array:
-        start, _, *rest = saved.vectors
-        own.restore(replace(saved, vectors=(start, np.array(x, dtype=float), *rest)))
+        own.restore(saved)
+        own.state = x
         own.inputs.values[:] = chosen.inputs(u)
         own.jump()
         own.step(period)

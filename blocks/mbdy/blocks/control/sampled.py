@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mbdy.blocks.cssl.block import CLOSE, NEVER, Array, Block, forward, number, remembered
+from mbdy.blocks.control.block import CLOSE, NEVER, Array, Block, forward, number, remembered
 
 
 class Sampled(Block):

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from mbdy.blocks.cssl.block import CLOSE, NEVER, Array, Block, Signal, finite, forward, number, remembered
-from mbdy.blocks.cssl.derived_rate import DerivedRate
+from mbdy.blocks.control.block import CLOSE, NEVER, Array, Block, Signal, finite, forward, number, remembered
+from mbdy.blocks.control.derived_rate import DerivedRate
 from mbdy.blocks.errors import VariableError
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from mbdy.blocks.cssl.block import Block
+from mbdy.blocks.control.block import Block
 from mbdy.blocks.plant import Plant
 
 if TYPE_CHECKING:
     import pathsim.blocks
 
-    from mbdy.blocks.cssl.on_control import System
+    from mbdy.blocks.control.on_control import System
 
 
 def to_pathsim(
@@ -28,7 +28,7 @@ def to_pathsim(
     Needs the extra ``pathsim``.
     """
     try:
-        from mbdy.blocks.cssl import on_pathsim
+        from mbdy.blocks.control import on_pathsim
     except ImportError as fault:
         raise ImportError("to_pathsim needs PathSim: pip install mbdy[pathsim]") from fault
     if isinstance(thing, Plant):
@@ -57,7 +57,7 @@ def to_control(
     Raises ValueError for a block with a memory but no period. Needs the extra ``control``.
     """
     try:
-        from mbdy.blocks.cssl import on_control
+        from mbdy.blocks.control import on_control
     except ImportError as fault:
         raise ImportError("to_control needs python-control: pip install mbdy[control]") from fault
     if isinstance(thing, Plant):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from mbdy.blocks.cssl.block import Signal, Static, number
+from mbdy.blocks.control.block import Signal, Static, number
 from mbdy.blocks.errors import VariableError
 
 

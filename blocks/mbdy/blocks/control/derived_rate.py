@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from mbdy.blocks.cssl.block import number
+from mbdy.blocks.control.block import number
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mbdy.blocks.cssl.block import Signal, Static, number
+from mbdy.blocks.control.block import Signal, Static, number
 
 
 class HingeDrive(Static):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mbdy.blocks.cssl.block import Array, Block, Signal, finite, forward, number, remembered
+from mbdy.blocks.control.block import Array, Block, Signal, finite, forward, number, remembered
 from mbdy.blocks.errors import VariableError
 
 

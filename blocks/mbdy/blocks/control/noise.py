@@ -7,7 +7,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from mbdy.blocks.cssl.block import CLOSE, Array, Signal, Static, number
+from mbdy.blocks.control.block import CLOSE, Array, Signal, Static, number
 from mbdy.blocks.errors import VariableError
 
 DRAWN = 256

@@ -24,8 +24,8 @@ from mbdy.blocks import (
     simulate,
     simulate_located,
 )
-from mbdy.blocks.cssl.crossing import crossing
-from mbdy.blocks.cssl.dense import DenseStep
+from mbdy.blocks.control.crossing import crossing
+from mbdy.blocks.control.dense import DenseStep
 from mbdy.engine import Body, Joint, Model, ModelWarning, load
 from systems import chain, diagonal
 

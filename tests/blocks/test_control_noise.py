@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mbdy.blocks import GaussianNoise, UniformNoise, VariableError
-from mbdy.blocks.cssl.noise import Noise
+from mbdy.blocks.control.noise import Noise
 
 PERIOD = 0.02
 MANY = 200_000

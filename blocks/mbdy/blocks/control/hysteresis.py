@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from mbdy.blocks.cssl.block import Array, Block, Signal, finite, forward, number, remembered
+from mbdy.blocks.control.block import Array, Block, Signal, finite, forward, number, remembered
 
 
 class HysteresisLoop(Block):

@@ -11,8 +11,8 @@ from pathsim.blocks import Block as PathSimBlock
 from pathsim.blocks import DynamicalSystem
 from pathsim.events import Event, Schedule
 
-from mbdy.blocks.cssl.block import Array, Block
-from mbdy.blocks.cssl.chosen import Chosen, scalar_names, split
+from mbdy.blocks.control.block import Array, Block
+from mbdy.blocks.control.chosen import Chosen, scalar_names, split
 from mbdy.blocks.plant import Plant
 
 LOCATED = 1e-9

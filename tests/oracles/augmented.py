@@ -16,10 +16,9 @@ from operator import add
 import casadi as ca
 from casadi import SX
 
-from mbdy.engine.linear.hinges import Hinge, Hinged, Kept, turning
+from mbdy.engine.linear.hinges import Hinge, Hinged, Kept, solved, turning
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.topology import ROOT
-from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.equations import Equations
 
 
@@ -199,20 +198,3 @@ class _Augmented:
             moved += ca.cross(alpha, D) + ca.cross(omega, ca.cross(omega, D))
         moved -= ca.cross(omega_rate, com) + ca.cross(system.omega, ca.cross(system.omega, com))
         return system.rates(omega_rate, hinge_rates, moved, force)
-
-
-def solved(coefficients: SX, right: SX, held: list[SX], known: list[SX]) -> SX:
-    """``y`` of ``coefficients @ y = right``, with ``y = known`` where ``held`` is 1, by an unrolled L D L^T.
-
-    Rows and columns that are always held are struck out; those that are so at times are put to the unit matrix's.
-    """
-    at = [i for i, how in enumerate(held) if not (how.is_constant() and float(how) == 1.0)]
-    given = ca.vertcat(*known)
-    free = ca.vertcat(*(1 - held[i] for i in at))
-    kept = coefficients[at, at] * (free @ free.T) + ca.diag(1 - free)
-    rest = free * (right[at] - coefficients[at, :] @ given)
-    answer = spatial.solve_ldl(kept, rest)
-    found = SX(given)
-    for place, i in enumerate(at):
-        found[i] += answer[place]
-    return found

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.blocks.cssl.block import Array, Signal
-from mbdy.blocks.cssl.sensors import ATTITUDE
+from mbdy.blocks.control.block import Array, Signal
+from mbdy.blocks.control.sensors import ATTITUDE
 from mbdy.blocks.errors import VariableError
 from mbdy.blocks.plant import Plant
 from mbdy.blocks.run import selected

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mbdy.blocks.cssl.block import Array, number
-from mbdy.blocks.cssl.noise import GaussianNoise
+from mbdy.blocks.control.block import Array, number
+from mbdy.blocks.control.noise import GaussianNoise
 from mbdy.blocks.errors import VariableError
 
 

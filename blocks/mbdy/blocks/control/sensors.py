@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mbdy.blocks.cssl.block import Array, Signal, Static
-from mbdy.blocks.cssl.sensor_errors import SensorErrors
+from mbdy.blocks.control.block import Array, Signal, Static
+from mbdy.blocks.control.sensor_errors import SensorErrors
 from mbdy.blocks.errors import VariableError
 
 ATTITUDE = Signal("attitude", "1", 4)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mbdy.blocks.errors import StepError, VariableError
 
 if TYPE_CHECKING:
-    from mbdy.blocks.cssl.sampled import Sampled
+    from mbdy.blocks.control.sampled import Sampled
 
 Array = NDArray[np.float64]
 CLOSE = 1e-9
@@ -93,7 +93,7 @@ class Block(ABC):
 
     def sampled(self, period: float) -> Sampled:
         """The block called every ``period`` [s] only, its output held between."""
-        from mbdy.blocks.cssl.sampled import Sampled
+        from mbdy.blocks.control.sampled import Sampled
 
         return Sampled(self, period)
 

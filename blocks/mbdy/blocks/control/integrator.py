@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from mbdy.blocks.cssl.block import Array, Block, Signal, finite, forward, number, remembered
-from mbdy.blocks.cssl.bounds import limits
+from mbdy.blocks.control.block import Array, Block, Signal, finite, forward, number, remembered
+from mbdy.blocks.control.bounds import limits
 from mbdy.blocks.errors import VariableError
 
 
