@@ -1,6 +1,6 @@
 """What closing loops at the start may move, and what it measures moves by: places in the core's vectors.
 
-ClosingColumns are the speeds of all joints, body by body, then the modal rates; rows are the scalar constraints of all loops.
+Columns are the speeds of all joints, body by body, then the modal rates; rows are the scalar constraints of all loops.
 """
 
 from __future__ import annotations
