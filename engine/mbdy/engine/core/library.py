@@ -19,8 +19,19 @@ from mbdy.engine.order_n.derivatives import forward_of, smooth_derivatives
 from mbdy.engine.order_n.equations import Equations
 
 FOLDER = Path(__file__).parent
-FILES = ("model.h", "core.h", "inside.h", "rows.h", "mechanism.h", "core.c", "loops.c", "mechanism.c", "closing_steps.c",
-         "closing.c", "explain.c")
+FILES = (
+    "model.h",
+    "core.h",
+    "inside.h",
+    "rows.h",
+    "mechanism.h",
+    "core.c",
+    "loops.c",
+    "mechanism.c",
+    "closing_steps.c",
+    "closing.c",
+    "explain.c",
+)
 DOOR = "door.c"
 HEADER = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("model.h", "core.h"))
 """What the core's functions are and what their numbers mean."""
