@@ -75,18 +75,17 @@ def given(one: Mechanism, kind: str, seed: int) -> Values:
 
 
 def shared_out(one: Mechanism, values: Values, seed: int) -> tuple[Values, Values]:
-    """What of the given ``values`` is in the file and what is set, which may have another value in the file."""
+    """What of the given ``values`` is in the file and what is set; neither contradicts itself where they do not.
+
+    The file has some of them, or (``seed`` odd) one alone with another value, which setting it replaces.
+    """
     rng = np.random.default_rng(seed)
-    filed, put = {}, {}
-    for name, numbers in values.items():
-        where = rng.random()
-        if where < 0.4:
-            filed[name] = numbers
-        else:
-            put[name] = numbers
-            if where > 0.7 and not name.endswith(".attitude"):
-                filed[name] = tuple(v + 0.1 for v in numbers)
-    return filed, put
+    other = [name for name in values if not name.endswith((".attitude", *RATES))]
+    if seed % 2 and other:
+        name = rng.choice(other)
+        return {name: tuple(v + 0.1 for v in values[name])}, values
+    filed = {name: numbers for name, numbers in values.items() if rng.random() < 0.5}
+    return filed, {name: numbers for name, numbers in values.items() if name not in filed}
 
 
 def noted(act: Callable[[], dict[str, float]]) -> Start:
