@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from fmpy.fmi1 import FMICallException
 
-from fmu.client import Client, client_of
+from fmu.client import Client, Client3, client_of
 from mbdy.blocks import Plant, Snapshot
 from mbdy.engine import Model
 from mbdy.fmu import export_fmu
@@ -86,7 +86,16 @@ class FmuDoor:
         self.client.set(list(values), list(values.values()))
 
     def switch(self, name: str, on: bool) -> None:
-        self.client[name] = on
+        """A Boolean input; FMI 3.0 sets the whole array of an element."""
+        if name in self.client.place:
+            self.client[name] = on
+            return
+        assert isinstance(self.client, Client3)
+        array, k = self.client.elements[name]
+        reference, size = self.client.arrays[array]
+        values = self.client.fmu.getBoolean([reference], nValues=size)
+        values[k] = on
+        self.client.fmu.setBoolean([reference], values)
 
     def get(self, names: Sequence[str]) -> np.ndarray:
         return self.client.get(list(names))
