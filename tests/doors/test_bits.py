@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
+from functools import cache, partial
 
 import numpy as np
 import pytest
 
 from doors.doors import ALL, PLANT, Door, Doors
-from fmu.flexible_systems import docking, flexible_four_bar
+from example_models import EXAMPLES, LARGE
+from fmu.flexible_systems import docking, flexible_four_bar, with_boom
 from mbdy.engine import Model, ModelWarning, load, ports
 
-EXAMPLES = Path("examples")
 SYSTEMS: dict[str, Callable[[], Model]] = {
-    "satellite": lambda: load(EXAMPLES / "quickstart/satellite.toml"),
-    "panel": lambda: load(EXAMPLES / "latching_panel/panel.toml"),
-    "five_body": lambda: load(EXAMPLES / "five_body_spacecraft/five_body.toml"),
-    "four_cmg": lambda: load(EXAMPLES / "four_cmg/four_cmg.toml"),
-    "tumblesat": lambda: load(EXAMPLES / "tumblesat/tumblesat.toml"),
-    "air_table": lambda: load(EXAMPLES / "air_bearing/air_table.toml"),
-    "docking": docking,
-    "flexible_four_bar": flexible_four_bar,
-}
+    **{path.stem: partial(load, path) for path in EXAMPLES},
+    "boom": with_boom, "docking": docking, "flexible_four_bar": flexible_four_bar,
+}  # fmt: skip
 INTEGRATORS = {
     "satellite": ("rk4", "euler-cromer", "rosenbrock"), "panel": ("rk4", "euler-cromer"),
     "docking": ("rk4", "rosenbrock"), "flexible_four_bar": ("rk4", "rosenbrock"),
@@ -65,9 +58,15 @@ def run(door: Door, model: Model) -> np.ndarray:
     return np.array(found)
 
 
-@pytest.mark.parametrize(
-    ("name", "integrator"), [(name, integrator) for name in SYSTEMS for integrator in INTEGRATORS.get(name, ("rk4",))]
-)
+def combinations() -> list:
+    return [
+        pytest.param(name, integrator, id=f"{name}-{integrator}", marks=pytest.mark.slow if name in LARGE else ())
+        for name in SYSTEMS
+        for integrator in INTEGRATORS.get(name, ("rk4",))
+    ]
+
+
+@pytest.mark.parametrize(("name", "integrator"), combinations())
 def test_every_door_gives_the_same_bits(name: str, integrator: str, doors: Doors) -> None:
     model = system(name)
     runs = {door: run(doors.open(door, model, integrator), model) for door in ALL}

@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from example_models import each_example
 from mbdy.blocks import Plant, simulate
 from mbdy.engine import Body, Joint, Model, ModelError, Verification, Wheel, equations, load, ports, verify
 from mbdy.engine.verification.conservation import BALANCES, Observer
@@ -35,7 +36,6 @@ from oracles.random_flexible import random_flexible
 from oracles.random_models import random_inputs, random_model, random_state, revalued
 from systems import XYZ, chain, diagonal, floating
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 AGREEMENT = 1e-10
 """Relative: condition numbers of the random systems are below 1e5."""
 EXACT = 1e-14
@@ -114,7 +114,7 @@ def test_formulations_agree_on_random_flexible_systems(seed):
     assert "agrees with 1 independent formulation and" in found.verdict
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*/*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", each_example())
 @pytest.mark.filterwarnings("ignore::mbdy.engine.ModelWarning")
 def test_formulations_agree_on_examples(path):
     found = verify(load(path))
@@ -239,7 +239,7 @@ def test_barycenters_balance_and_the_coefficient_matrix_is_symmetric():
     model = hinged(np.random.default_rng(11))
     x, u, p = vectors(model, 11)
     reader = Reader(model)
-    hinges = barycentric._hinges(barycentric._plan(reader), reader, reader.parts(x, u, p))
+    hinges = barycentric.hinges_of(barycentric.plan_of(reader), reader, reader.parts(x, u, p))
     equation = barycentric.Equation(hinges)
     balance = np.einsum("kja,j->ka", equation.D, hinges.mass)
     assert np.abs(balance).max() < 1e-13 * hinges.mass.sum()

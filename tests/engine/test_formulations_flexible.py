@@ -164,7 +164,7 @@ def test_energy_changes_by_the_power_of_springs_and_dampers(seed):
     w, w_rate = system.w, lagrange(system)[0]
     ahead, change, power = shifted(system.parts, 1j * STEP), w @ system.M @ w_rate, 0.0
     for b, part in enumerate(ahead):
-        y, momentum, _, _ = system._momentum(part, system.at_ahead, b)
+        y, momentum, _, _ = system.momentum(part, system.at_ahead, b)
         change += 0.5 * (y @ momentum).imag / STEP
         modes, motion, joint = part.constants.modes, system.parts[b].motion, part.body.joint
         if modes:
