@@ -15,6 +15,7 @@ import numpy as np
 from mbdy.engine.flexible.beam import beam
 from mbdy.engine.model.system import IDENTITY, INERTIAL, Body, Joint, Loop, Model, Node, Quaternion, Side, Vector3
 from oracles.dense_kane import axis_rotation, quaternion_rotation, unit
+from oracles.drawing import vector
 from systems import diagonal, floating
 
 Z: Vector3 = (0.0, 0.0, 1.0)
@@ -24,11 +25,6 @@ GRAVITY = 9.81
 
 def hinge(to: str, axis: Sequence[float] = Z, at: Sequence[float] = (0.0, 0.0, 0.0), **more) -> Joint:
     return Joint(to=to, kind="revolute", rotations=(vector(axis),), at=vector(at), **more)
-
-
-def vector(values: Sequence[float] | np.ndarray) -> Vector3:
-    x, y, z = (float(v) for v in values)
-    return x, y, z
 
 
 def rod(name: str, joint: Joint, end: Sequence[float], mass: float) -> Body:

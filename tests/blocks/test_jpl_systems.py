@@ -16,7 +16,7 @@ from mbdy.blocks.jpl import MBDY
 from mbdy.engine import Model, ModelWarning, load, loads, ports, save
 from mbdy.engine.files.read import dumps
 from mbdy.engine.verification.formulations import formulation
-from oracles.random_models import XYZ
+from oracles.drawing import XYZ
 
 MODEL = Path(__file__).parents[2] / "examples" / "five_body_spacecraft" / "five_body.toml"
 AGREEMENT = 1e-10

@@ -33,7 +33,7 @@ from mbdy.engine.verification.formulations import (
 from mbdy.engine.verification.formulations.values import Part, Reader
 from mbdy.engine.verification.result import named
 from oracles.random_flexible import random_flexible
-from oracles.random_models import random_inputs, random_model, random_state, revalued
+from oracles.random_models import hinged_model, random_inputs, random_model, random_state, revalued
 from systems import XYZ, chain, diagonal, floating
 
 AGREEMENT = 1e-10
@@ -47,17 +47,11 @@ TREES = ("kane", "jpl", "huston", "lagrange")
 """Those that cover some trees of rigid bodies; the others are for loops."""
 
 
-def hinged(rng: np.random.Generator) -> Model:
-    """A random model of the kind that TR 32-1592 is about: hinges, crossed hinges and welds below a floating body."""
-    kinds = ("fixed", "revolute", "universal", "gimbal")
-    return random_model(rng, roots=("free", "attitude"), kinds=kinds, wheels=False, floating_motion=False)
-
-
 def system(seed: int) -> Model:
     """Every third one hinged, the others of every kind; it starts where no joint is near a singularity."""
     rng = np.random.default_rng(40_000 + seed)
     if not seed % 3:
-        model = hinged(rng)
+        model = hinged_model(rng)
     elif not seed % 5:  # the motion of an attitude root cannot be prescribed
         model = random_model(rng, roots=("attitude",), floating_motion=False)
     else:
@@ -127,7 +121,7 @@ def test_formulations_agree_on_examples(path):
 @pytest.mark.parametrize("name", TREES)
 @pytest.mark.parametrize("seed", range(5))
 def test_parameters_count_and_quaternions_need_no_norm(name, seed):
-    model = hinged(np.random.default_rng(90 + seed))
+    model = hinged_model(np.random.default_rng(90 + seed))
     changed = revalued(seed, model)
     x, u, _ = vectors(model, seed)
     p = np.array(ports(changed).vector("parameter"))
@@ -236,7 +230,7 @@ def test_euler_parameter_matrices_are_orthogonal_as_corrected():
 
 
 def test_barycenters_balance_and_the_coefficient_matrix_is_symmetric():
-    model = hinged(np.random.default_rng(11))
+    model = hinged_model(np.random.default_rng(11))
     x, u, p = vectors(model, 11)
     reader = Reader(model)
     hinges = barycentric.hinges_of(barycentric.plan_of(reader), reader, reader.parts(x, u, p))
