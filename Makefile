@@ -8,13 +8,18 @@ RESULTS := runs/demo
 PYTEST := $(BIN)/python -m pytest
 CORES ?= auto
 CLIENTS := fmuloader,fmutool,libcosimpy,pathsim
+# Quick tests that call every dependency: units, files, tables, commands, plots, modes, FMUs, packages.
+SMOKE := tests/test_rooms.py tests/engine/test_units.py tests/engine/test_files.py tests/engine/test_flexible_sources.py \
+	tests/engine/test_linear.py tests/blocks/test_simulate.py tests/fmu/test_export.py tests/fmu/test_ssp.py \
+	tests/app/test_commands.py tests/app/test_demo.py
 
-.PHONY: help demo test test-slow lint docs clean
+.PHONY: help demo test test-slow bounds lint docs clean
 
 help:
 	@echo "make demo       model file -> FMU -> FMPy under a controller -> report, in $(RESULTS)"
 	@echo "make test       the tests, without the long sweeps"
 	@echo "make test-slow  the long sweeps"
+	@echo "make bounds     quick tests with the lowest and with the newest versions of every dependency"
 	@echo "make lint       ruff and pyright"
 	@echo "make docs       the pictures of the documentation"
 	@echo "make clean      remove $(VENV) and caches of tools"
@@ -29,6 +34,14 @@ test: $(VENV)/.installed
 test-slow: $(VENV)/.installed
 	$(PYTEST) -q -n $(CORES) -m slow; status=$$?; [ $$status -eq 5 ] || exit $$status
 
+bounds: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	for versions in lowest-direct highest; do \
+		$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(VENV)/$$versions && \
+		$(BIN)/uv pip install --quiet --python $(VENV)/$$versions --resolution $$versions --editable . --group test && \
+		$(VENV)/$$versions/bin/python -m pytest -q -n $(CORES) -m "not slow" $(SMOKE) || exit 1; \
+	done
+
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -40,6 +53,7 @@ docs: $(VENV)/.installed
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
 
+# The group of tests has ziglang, the extra `native`: where there is no cc the environment brings a C compiler.
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or later is needed; say which: make PYTHON=python3.12 ..." >&2; exit 1; }

@@ -25,7 +25,7 @@ from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
 from mbdy.blocks import Plant, simulate  # noqa: E402
-from mbdy.engine import Model, ModelWarning, NoCompilerNote, load  # noqa: E402
+from mbdy.engine import Model, ModelWarning, load  # noqa: E402
 from systems import chain  # noqa: E402
 
 FIVE_BODY = HERE.parent / "examples" / "five_body_spacecraft" / "five_body.toml"
@@ -98,15 +98,6 @@ def integrators(rounds: int) -> list[tuple[str, float, str]]:
     return rows
 
 
-def virtual_machine(rounds: int) -> list[tuple[str, float, str]]:
-    """The steps without a compiler against the compiled core."""
-    model = chain(4)
-    core, virtual = seconds(
-        bare_loop(Plant(model, step=STEP), 500), bare_loop(Plant(model, step=STEP, virtual=True), 500), rounds=rounds
-    )  # fmt: skip
-    return [("CasADi's virtual machine / compiled core, chain of 4", virtual / core, "")]
-
-
 def fmus(rounds: int, *, long: bool) -> Iterator[Table]:
     """The native FMU: its steps and partial derivatives, single steps, exports."""
     vehicle = load(FIVE_BODY)
@@ -154,10 +145,9 @@ def main() -> None:
     parser.add_argument("--long", action="store_true", help="chains of 500 bodies and a million single steps too")
     asked = parser.parse_args()
     warnings.simplefilter("ignore", ModelWarning)
-    warnings.simplefilter("ignore", NoCompilerNote)
     console = Console()
     rows = stepping(asked.rounds) + bodies(asked.rounds, long=asked.long)
-    rows += integrators(asked.rounds) + virtual_machine(asked.rounds)
+    rows += integrators(asked.rounds)
     console.print(ratios("mbdy: ratios of times, one run", rows))
     console.print(
         ratios("JPL TR 32-1592: one evaluation of the derivatives", jpl.compared(load(FIVE_BODY), asked.rounds))

@@ -27,7 +27,7 @@ from jpl import Subject, subject, times_of  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-from mbdy.engine import Model, ModelWarning, NoCompilerNote, equations  # noqa: E402
+from mbdy.engine import Model, ModelWarning, equations  # noqa: E402
 from mbdy.engine.core.build import FLAGS, LINK, compiler, shared_library  # noqa: E402
 from mbdy.engine.core.library import generated  # noqa: E402
 
@@ -106,7 +106,6 @@ def main() -> None:
     parser.add_argument("--cases", type=int, nargs="*", default=range(1, 17), help="lines of Table 2 (all)")
     asked = parser.parse_args()
     warnings.simplefilter("ignore", ModelWarning)
-    warnings.simplefilter("ignore", NoCompilerNote)
     Console(width=100).print(table([line(number, asked.rounds) for number in asked.cases]))
 
 

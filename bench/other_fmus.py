@@ -7,8 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import fmpy
@@ -17,26 +16,11 @@ from fmpy.fmi3 import FMU3Slave
 from native_fmu import VERSIONS, Row, ratio
 
 from mbdy.engine import Model, dumps
-from mbdy.engine.core.build import COMPILER_VARIABLE, compiler
 from mbdy.fmu import export_fmu
 
+KINDS = "python", "native"
 STEPS = 500
 """Steps between two looks at the clock."""
-
-
-@contextmanager
-def without_compiler() -> Iterator[None]:
-    """As on a machine that has none: cores run in CasADi's virtual machine."""
-    before = os.environ.get(COMPILER_VARIABLE)
-    os.environ[COMPILER_VARIABLE] = "none"
-    compiler.cache_clear()
-    try:
-        yield
-    finally:
-        del os.environ[COMPILER_VARIABLE]
-        if before is not None:
-            os.environ[COMPILER_VARIABLE] = before
-        compiler.cache_clear()
 
 
 def stepper(fmu: Path, fmi: str, step: float) -> Callable[[int], None]:
@@ -66,28 +50,22 @@ def stepper(fmu: Path, fmi: str, step: float) -> Callable[[int], None]:
 
 
 def under_fmpy(model: Model, folder: Path, step: float, rounds: int) -> list[Row]:
-    """doStep of both kinds, that of kind python with its compiled core and without."""
-    runs: dict[str, tuple[Callable[[int], None], int]] = {}
+    """doStep of both kinds."""
+    runs: dict[str, Callable[[int], None]] = {}
     for fmi in VERSIONS:
-        for name, kind in (("native", "native"), ("core", "python")):
-            fmu = export_fmu(model, folder / f"{name}{fmi[0]}.fmu", fmi=fmi, kind=kind, step=step)
-            runs[f"{name}{fmi[0]}"] = stepper(fmu, fmi, step), STEPS
-    with without_compiler():
-        for fmi in VERSIONS:
-            fmu = export_fmu(model, folder / f"virtual{fmi[0]}.fmu", fmi=fmi, kind="python", step=step)
-            runs[f"virtual{fmi[0]}"] = stepper(fmu, fmi, step), STEPS // 10
+        for kind in KINDS:
+            fmu = export_fmu(model, folder / f"{kind}{fmi[0]}.fmu", fmi=fmi, kind=kind, step=step)
+            runs[f"{kind}{fmi[0]}"] = stepper(fmu, fmi, step)
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
-        for name, (run, count) in runs.items():
+        for name, run in runs.items():
             begin = time.process_time()
-            run(count)
-            times[name].append((time.process_time() - begin) / count)
-    rows: list[Row] = []
-    for fmi in VERSIONS:
-        said, n = f"from Python, FMI {fmi}: doStep of kind python", fmi[0]
-        rows.append((f"{said}, compiled / native", ratio(times, f"core{n}", f"native{n}"), ""))
-        rows.append((f"{said}, without compiler / native", ratio(times, f"virtual{n}", f"native{n}"), ">= 20"))
-    return rows
+            run(STEPS)
+            times[name].append((time.process_time() - begin) / STEPS)
+    return [
+        (f"from Python, FMI {fmi}: doStep of kind python / native", ratio(times, *(f"{k}{fmi[0]}" for k in KINDS)), "")
+        for fmi in VERSIONS
+    ]
 
 
 EXPORT = """

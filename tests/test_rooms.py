@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 import zipfile
@@ -14,6 +15,21 @@ ROOT = Path(__file__).resolve().parent.parent
 ROOMS = {"engine": "engine", "blocks": "blocks", "fmu": "fmu_src", "app": "app"}
 """Rooms from the lowest to the highest, and the source root of each."""
 ORDER = list(ROOMS)
+LATE = {
+    "control",
+    "fmpy",
+    "pathsim",
+    "pint",
+    "plotly",
+    "pythonfmu",
+    "pythonfmu3",
+    "rich",
+    "scipy",
+    "tomlkit",
+    "typer",
+    "xarray",
+}
+"""Packages that some functions need and an import does not."""
 SLAVE = "slave"
 """The folder of the FMU's slave: a package of another name inside an FMU, so its files import each other relatively."""
 
@@ -58,6 +74,20 @@ def test_the_core_binding_needs_only_the_standard_library():
     modules = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
     modules |= {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
     assert {m.partition(".")[0] for m in modules} <= sys.stdlib_module_names
+
+
+def test_what_a_few_use_is_loaded_when_used():
+    script = "import sys, mbdy.engine, mbdy.blocks, mbdy.fmu; print(*sys.modules)"
+    path = os.pathsep.join(str(ROOT / root) for root in ROOMS.values())
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": path},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    loaded = {module.partition(".")[0] for module in done.stdout.split()}
+    assert not loaded & LATE
 
 
 @pytest.mark.slow

@@ -139,7 +139,7 @@ def test_chosen_outputs_are_plotted_and_others_are_not(satellite: Path, mbdy):
 
 
 def test_many_bodies_make_a_page_that_still_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    most = 3
+    most = 4
     monkeypatch.setattr("mbdy.app.report.MOST_PANELS", most)
     assert most < MOST_PANELS
     model = star(most + 2)

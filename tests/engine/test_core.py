@@ -1,4 +1,4 @@
-"""Promises of the compiled core: no allocation, clean C, one build."""
+"""The compiled core and its promises: no allocation, clean C, one build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A satellite, and a client of its FMU that names variables and keeps what is logged."""
+"""A satellite, a client of its FMU that names variables and keeps what is logged, and the same without an FMU."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from fmpy.fmi2 import (
 )
 from fmpy.fmi3 import FMU3Slave
 
-from mbdy.engine import Body, Joint, Model, Node, Wheel
+from mbdy.engine import Body, Joint, Model, Node, Wheel, compiled
+from mbdy.engine.core.running import Core
 from mbdy.fmu.python.kind import FLAVOURS
 from systems import diagonal, floating
 
@@ -89,11 +90,11 @@ class Client:
         libc = ctypes.CDLL(None)
         self.callbacks.allocateMemory = fmi2CallbackAllocateMemoryTYPE(libc.calloc)
         self.callbacks.freeMemory = fmi2CallbackFreeMemoryTYPE(libc.free)
-        made = self.made_of(**self.identity(folder))
+        made = self.made_of(**self._names(folder))
         made.instantiate(callbacks=self.callbacks, loggingOn=logging)
         return made
 
-    def identity(self, folder: Path) -> dict:
+    def _names(self, folder: Path) -> dict:
         return {
             "guid": self.description.guid, "unzipDirectory": folder, "instanceName": "under test",
             "modelIdentifier": self.description.coSimulation.modelIdentifier,
@@ -182,7 +183,7 @@ class Client3(Client):
         self.was_set: dict[str, list[float]] = {}
 
     def _instance(self, folder: Path, logging: bool):
-        made = self.made_of(**self.identity(folder))
+        made = self.made_of(**self._names(folder))
         made.instantiate(
             logMessage=lambda _environment, status, category, message: self._log(status, category, message),
             loggingOn=logging,
@@ -271,3 +272,32 @@ def _element(array: str, k: int) -> str:
 def client_of(fmu: Path, folder: Path, **options) -> Client:
     """An instance of ``fmu``, whichever version of FMI it is of, unpacked into ``folder`` where it is not yet."""
     return (Client3 if described(fmu).fmiVersion.startswith("3") else Client)(fmu, folder, **options)
+
+
+class Direct:
+    """The same model on the compiled core without an FMU."""
+
+    def __init__(self, model: Model) -> None:
+        self.core = Core(compiled(model))
+        self.ports = self.core.compiled.equations.ports
+        self.core.s[:], self.core.u[:], self.core.p[:] = (
+            self.ports.start, self.ports.vector("input"), self.ports.vector("parameter"),
+        )  # fmt: skip
+        self.restart()
+
+    def restart(self) -> None:
+        assert self.core.prepare() == 0
+        assert self.core.start() == 0
+        self.core.outputs()
+
+    def __setitem__(self, name: str, value: float) -> None:
+        variable, where = self.ports.find(name)
+        at = variable.offset + where.start
+        (self.core.u if variable.causality == "input" else self.core.p)[at] = value
+
+    def step(self, size: float = 1e-3) -> None:
+        assert self.core.advance(size, 1e-3) == 0
+        self.core.outputs()
+
+    def outputs(self) -> np.ndarray:
+        return np.array(self.core.y[:])

@@ -14,6 +14,7 @@ from mbdy.fmu.description.model_description import About, description
 from mbdy.fmu.pages.terminals import terminal_files
 from mbdy.fmu.table import Array, Scalar, arrays, scalars
 
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/*.toml"))
 FLAVOURS = [
     ("2.0", "python", False), ("2.0", "native", False), ("3.0", "python", False), ("3.0", "python", True),
     ("3.0", "native", False), ("3.0", "native", True),

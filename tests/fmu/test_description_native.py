@@ -18,9 +18,8 @@ import pytest
 from fmpy.validation import validate_fmu
 from lxml import etree
 
-from example_models import EXAMPLES, slow_where_large
 from fmu.client import satellite
-from fmu.described import FLAVOURS, SOURCES, Described, described, model_of
+from fmu.described import EXAMPLES, FLAVOURS, SOURCES, Described, described, model_of
 from mbdy.engine import Body, Joint, Model, equations, ports
 from mbdy.fmu.description.units import rate_unit, unit
 from mbdy.fmu.pages import icon
@@ -76,10 +75,7 @@ def scalar_names(v) -> list[str]:
 
 @pytest.mark.parametrize(
     ("flavour", "path"),
-    [
-        *((flavour, None) for flavour in FLAVOURS),
-        *(pytest.param(flavour, path, marks=slow_where_large(path)) for flavour, path in product(NATIVE, EXAMPLES)),
-    ],
+    [*((flavour, None) for flavour in FLAVOURS), *product(NATIVE, EXAMPLES)],
     ids=lambda value: value.stem if isinstance(value, Path) else "-".join(map(str, value or ["tests"])),
 )
 def test_fmpy_finds_no_problem(flavour, path, tmp_path):

@@ -11,12 +11,18 @@ import pytest
 from fmpy.fmi1 import FMICallException
 
 from fmu.client import client_of
-from fmu.flexible_systems import DOCK, docking, flexible_four_bar, like
+from fmu.flexible_systems import DOCK, docking, flexible_four_bar, like, with_boom
+from mbdy.blocks import Plant
 from mbdy.engine import Model
 from mbdy.fmu import export_fmu
+from mechanisms import four_bar, three_legs
 
 VERSIONS = ("2.0", "3.0")
 ERROR = 3
+SYSTEMS = {
+    "boom": with_boom, "docking": docking, "four-bar": flexible_four_bar, "rigid": four_bar, "legs": three_legs,
+}  # fmt: skip
+SLOW = [pytest.param(name, marks=pytest.mark.slow) if name == "legs" else name for name in SYSTEMS]
 
 
 @pytest.fixture(params=VERSIONS)
@@ -36,6 +42,38 @@ def exported(fmi, tmp_path):
     yield make
     for client in clients:
         client.fmu.freeInstance()
+
+
+def alike(client, plant: Plant) -> None:
+    found = client.get(list(plant.output_names))
+    assert np.isfinite(found).all()
+    np.testing.assert_array_equal(found, plant.outputs().values)
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_equals_the_plant_bit_for_bit(exported, name):
+    client, plant = exported(SYSTEMS[name]()).initialize(), Plant(SYSTEMS[name]())
+    rng = np.random.default_rng(3)
+    torques = [n for n in plant.input_names if ".torque" in n]
+    for i in range(20):
+        if name == "docking" and i in (5, 15):
+            client[DOCK] = plant[DOCK] = i == 5
+        for torque in rng.choice(torques, 3):
+            client[torque] = plant[torque] = 0.1 * rng.normal()
+        client.step(0.01)
+        plant.step(0.01)
+        alike(client, plant)
+        assert name != "docking" or i != 5 or abs(client["loop.dock.impulse[4]"]) > 0.1
+
+
+def test_a_linearly_implicit_integrator(exported):
+    client, plant = exported(docking(), integrator="rosenbrock").initialize(), Plant(docking(), integrator="rosenbrock")
+    for i in range(6):
+        if i == 1:
+            client[DOCK] = plant[DOCK] = True
+        client.step(0.01)
+        plant.step(0.01)
+        alike(client, plant)
 
 
 def test_a_start_that_is_not_closed_is_closed(exported):

@@ -9,8 +9,7 @@ import fmpy
 import numpy as np
 import pytest
 
-from fmu.client import client_of, needs_front, satellite
-from mbdy.blocks import Plant
+from fmu.client import Direct, client_of, needs_front, satellite
 from mbdy.fmu import export_fmu
 
 pytestmark = pytest.mark.parametrize("fmi", ["2.0", "3.0"])
@@ -22,37 +21,51 @@ def torque(i: int) -> float:
     return 0.3 * np.sin(0.01 * i)
 
 
+def test_equals_the_core_bit_for_bit_with_inputs_changed_every_step(opened, model):
+    client, direct = opened().initialize(), Direct(model)
+    for i in range(STEPS):
+        for one in (client, direct):
+            one["panel.joint.torque"] = torque(i)
+            one["bus.x.torque"] = -0.1 * torque(i)
+            one["boom.force[2]"] = 2 * torque(i)
+            one.step()
+        if i % 100 == 99:
+            np.testing.assert_array_equal(client.outputs(), direct.outputs())
+
+
 def test_switches_and_tunable_parameters_act_as_in_the_core(opened, model):
-    client, plant = opened().initialize(), Plant(model)
+    client, direct = opened().initialize(), Direct(model)
     for i in range(60):
         if i == 20:
-            client["panel.joint.locked"], plant["panel.joint.locked"] = True, 1.0
+            client["panel.joint.locked"], direct["panel.joint.locked"] = True, 1.0
         if i == 40:
-            client["panel.joint.locked"], plant["panel.joint.locked"] = False, 0.0
-            client["panel.mass"] = plant["panel.mass"] = 30.0
+            client["panel.joint.locked"], direct["panel.joint.locked"] = False, 0.0
+            client["panel.mass"] = direct["panel.mass"] = 30.0
+            assert direct.core.prepare() == 0
         client.step()
-        plant.step(1e-3)
+        direct.step()
         if i == 30:
             assert client["panel.joint.rate"] == pytest.approx(0.0, abs=1e-15)
             assert client.fmu.getBoolean([client.place["panel.joint.locked"]]) == [True]
-    np.testing.assert_array_equal(client.outputs(), plant.outputs().values)
+    np.testing.assert_array_equal(client.outputs(), direct.outputs())
 
 
 def test_start_values_of_states_parameters_and_inputs(opened, model):
-    client, plant = opened(), Plant(model)
+    client, direct = opened(), Direct(model)
     client["panel.joint.angle"] = 1.0
     client["bus.x.speed"] = -30.0
-    client["panel.mass"] = plant["panel.mass"] = 25.0
-    client["system.gravity[3]"] = plant["system.gravity[3]"] = -9.81
+    client["panel.mass"] = direct["panel.mass"] = 25.0
+    client["system.gravity[3]"] = direct["system.gravity[3]"] = -9.81
     for name, value in (("panel.joint.angle", 1.0), ("bus.x.speed", -30.0)):
-        plant[name] = value
+        direct.core.s[direct.ports.by_name[name].start_at] = value
+    direct.restart()
     client.enter()
-    np.testing.assert_array_equal(client.outputs(), plant.outputs().values)  # readable before initialization ends
+    np.testing.assert_array_equal(client.outputs(), direct.outputs())  # readable before initialization ends
     client.fmu.exitInitializationMode()
     for _ in range(10):
         client.step()
-        plant.step(1e-3)
-    np.testing.assert_array_equal(client.outputs(), plant.outputs().values)
+        direct.step()
+    np.testing.assert_array_equal(client.outputs(), direct.outputs())
 
 
 def test_simulate_fmu_takes_start_values_and_inputs(versioned, model):
@@ -61,22 +74,24 @@ def test_simulate_fmu_takes_start_values_and_inputs(versioned, model):
         versioned, stop_time=0.2, output_interval=1e-3, input=signals, output=["panel.joint.angle"],
         start_values={"panel.joint.angle": 0.1, "panel.inertia[1,1]": 11.0},
     )  # fmt: skip
-    plant = Plant(model)
-    plant["panel.joint.torque"], plant["panel.inertia[1,1]"] = 0.2, 11.0
-    plant["panel.joint.angle"] = 0.1
-    angles = [plant["panel.joint.angle"]]
+    direct = Direct(model)
+    direct["panel.joint.torque"], direct["panel.inertia[1,1]"] = 0.2, 11.0
+    direct.core.s[direct.ports.by_name["panel.joint.angle"].start_at] = 0.1
+    direct.restart()
+    place = direct.ports.by_name["panel.joint.angle"].offset
+    angles = [direct.outputs()[place]]
     for _ in range(200):
-        plant.step(1e-3)
-        angles.append(plant["panel.joint.angle"])
+        direct.step()
+        angles.append(direct.outputs()[place])
     np.testing.assert_array_equal(result["panel.joint.angle"], angles)  # the client's rounded steps change nothing
 
 
 def test_steps_of_any_length_follow_the_core(opened, model):
-    client, plant = opened().initialize(), Plant(model)
+    client, direct = opened().initialize(), Direct(model)
     for size in (1e-3, 0.04, 1 / 60, 2.5e-4, 0.0104):
         client.step(size)
-        plant.step(size)
-    np.testing.assert_allclose(client.outputs(), plant.outputs().values, rtol=1e-12, atol=1e-12)
+        direct.step(size)
+    np.testing.assert_allclose(client.outputs(), direct.outputs(), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("size", [1e-3, 1 / 60, 0.04])
@@ -89,21 +104,30 @@ def test_times_that_are_summed_or_multiplied_by_the_client(opened, size):
     assert summed.said == multiplied.said == []
 
 
+def test_euler_cromer(opened, tmp_path, model, fmi):
+    built = export_fmu(model, tmp_path / "euler.fmu", fmi=fmi, integrator="euler-cromer", step="2 ms")
+    client, direct = opened(built).initialize(), Direct(model)
+    for _ in range(10):
+        client.step(4e-3)
+        assert direct.core.step(4e-3, 2e-3, 1, 0) == 0
+    np.testing.assert_array_equal(client.outputs(), direct.outputs())
+
+
 def test_models_versions_and_instances_side_by_side(opened, tmp_path, model, fmus, fmi):
     other = satellite("two-panel satellite", mass=31.0)
     another = satellite("other root", kind="attitude")
     runs = [(opened(), model), (opened(), model), *((opened(of), model) for of in fmus.values())]
     runs += [(opened(export_fmu(m, tmp_path / f"{k}.fmu", fmi=fmi)), m) for k, m in enumerate((other, another))]
-    plants = [Plant(of) for _, of in runs]
+    directs = [Direct(of) for _, of in runs]
     for client, _ in runs:
         client.initialize()
     for i in range(50):
-        for k, ((client, _), plant) in enumerate(zip(runs, plants, strict=True)):
-            client["panel.joint.torque"] = plant["panel.joint.torque"] = (k + 1) * torque(i)
+        for k, ((client, _), direct) in enumerate(zip(runs, directs, strict=True)):
+            client["panel.joint.torque"] = direct["panel.joint.torque"] = (k + 1) * torque(i)
             client.step()
-            plant.step(1e-3)
-    for (client, _), plant in zip(runs, plants, strict=True):
-        np.testing.assert_array_equal(client.outputs(), plant.outputs().values)
+            direct.step()
+    for (client, _), direct in zip(runs, directs, strict=True):
+        np.testing.assert_array_equal(client.outputs(), direct.outputs())
 
 
 def test_reset_returns_to_the_file_and_repeats_the_run(opened):
@@ -165,11 +189,12 @@ def test_any_name_of_the_unpack_folder(opened, tmp_path, name):
 
 
 def test_outputs_are_of_the_current_inputs_without_a_step(opened, model):
-    client, plant = opened().initialize(), Plant(model)
+    client, direct = opened().initialize(), Direct(model)
     client.step()
-    plant.step(1e-3)
-    client["bus.force[1]"] = plant["bus.force[1]"] = 100.0
-    np.testing.assert_array_equal(client.outputs(), plant.outputs().values)
+    direct.step()
+    client["bus.force[1]"] = direct["bus.force[1]"] = 100.0
+    direct.core.outputs()
+    np.testing.assert_array_equal(client.outputs(), direct.outputs())
     assert client["bus.acceleration[1]"] == pytest.approx(100.0 / 516.0, rel=0.1)
 
 

@@ -23,7 +23,7 @@ class Watcher(Client3):
         super().__init__(fmu, folder)
 
     def _instance(self, folder: Path, logging: bool):
-        made = self.made_of(**self.identity(folder))
+        made = self.made_of(**self._names(folder))
         made.instantiate(
             logMessage=lambda _environment, status, category, message: self._log(status, category, message),
             intermediateUpdate=self._update if self.between else None,

@@ -158,7 +158,7 @@ def test_a_latch_is_logged_as_an_event(exchanged):
 def test_a_wrong_token_makes_no_instance(natives, fmi, tmp_path, capfd):
     client = client_of(natives[fmi], tmp_path / "unpacked")
     said: list[str] = []
-    made = type(client.fmu)(**{**client.identity(tmp_path / "unpacked"), "guid": "{0}"})
+    made = type(client.fmu)(**{**client._names(tmp_path / "unpacked"), "guid": "{0}"})
     with pytest.raises(Exception):  # noqa: B017, PT011
         made.instantiate(**({} if fmi == "2.0" else {"logMessage": lambda *a: said.append(a[-1].decode())}))
     assert fmi == "2.0" or "'{0}' is not this FMU's" in said[-1]

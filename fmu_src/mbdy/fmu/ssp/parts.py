@@ -7,11 +7,13 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from fmpy.model_description import BaseUnit, ModelDescription, ModelVariable, ValidationError, read_model_description
-
 from mbdy.fmu.export import ExportError
+
+if TYPE_CHECKING:
+    from fmpy.model_description import BaseUnit, ModelDescription, ModelVariable
 
 FMI = "2.0"
 """The version that SSP 1.0 packages hold and their simulators run."""
@@ -42,6 +44,8 @@ class Part:
 
 def read(name: str, path: str | os.PathLike[str], label: str = "") -> Part:
     """The FMU at ``path`` as the part ``name``; raises `ExportError` for one that cannot be a component."""
+    from fmpy.model_description import ValidationError, read_model_description
+
     file = Path(path)
     label = label or str(file)
     if not file.exists():

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement
-
-from fmpy.model_description import BaseUnit
 
 from mbdy.fmu.description.markup import clean, document, number
 from mbdy.fmu.description.model_description import build_time
 from mbdy.fmu.ssp.links import End, Link
 from mbdy.fmu.ssp.parts import BASE_UNITS, Part
+
+if TYPE_CHECKING:
+    from fmpy.model_description import BaseUnit
 
 NAMESPACE = "http://ssp-standard.org/SSP1/SystemStructure"
 NAMESPACES = {
