@@ -13,7 +13,7 @@ from fmpy.fmi1 import FMICallException
 
 from fmu.client import Client, Client3, client_of
 from mbdy.blocks import Plant, Snapshot
-from mbdy.engine import Model
+from mbdy.engine import Model, dumps
 from mbdy.fmu import export_fmu
 from native.exchange import Exchange2, Exchange3, exchange_of
 
@@ -156,14 +156,14 @@ class Doors:
         self._open: list[Door] = []
 
     def fmu(self, model: Model, kind: str, fmi: str, integrator: str = "rk4") -> Path:
-        key = (model.name, kind, fmi, integrator)
+        key = (dumps(model), kind, fmi, integrator)
         if key not in self._fmus:
-            path = self.folder / f"{'_'.join(key).replace(' ', '_')}.fmu"
+            path = self.folder / f"{len(self._fmus)}_{kind}{fmi[0]}.fmu"
             self._fmus[key] = export_fmu(model, path, fmi=fmi, kind=kind, step=STEP, integrator=integrator)
         return self._fmus[key]
 
     def open(self, name: str, model: Model, integrator: str = "rk4") -> Door:
-        """The door ``name`` to ``model``, whose name tells it from others."""
+        """The door ``name`` to ``model``."""
         if name == PLANT:
             made: Door = PlantDoor(model, integrator)
         else:
