@@ -21,8 +21,8 @@ from mbdy.engine.order_n import flexible_body as deformation
 from mbdy.engine.order_n import nodes as seats
 from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.equations import _Assembly
+from mbdy.engine.order_n.kernels import Kernels
 from mbdy.engine.order_n.loop_forces import INERTIAL_SIDE, Loops
-from mbdy.engine.order_n.rigid_body import Kernels
 
 Columns = dict[tuple[str, int], MX]
 """Force vectors (6, n) of unit accelerations of a group of freedoms, or of unit multipliers of a loop."""
@@ -105,12 +105,13 @@ class _Dense:
         for j in self.system.tree.outward:
             m, parent = self.moves[j], self.system.tree.parent[j]
             above = fall if parent == ROOT else found[parent, self.system.seats[j]]
-            (found[j, None],) = self.kernels.call(dense_kernels.rest, (), m.E, m.r, m.c, above)
+            found[j, None] = self.kernels.call(dense_kernels.rest, E=m.E, r=m.r, c=m.c, A_parent=above)["A"]
             kind = self.layout.structures[j]
             for i, node in m.nodes.items():
-                (found[j, i],) = self.kernels.call(
-                    seats.accelerate, (kind, i), node.E, node.r, node.Phi, node.c, found[j, None], MX.zeros(kind.modes)
-                )
+                found[j, i] = self.kernels.call(
+                    seats.accelerate, kind, i, E=node.E, r=node.r, Phi=node.Phi, c=node.c, A_body=found[j, None],
+                    modal_rate=MX.zeros(kind.modes),
+                )["A"]  # fmt: skip
         return found
 
     def _bias_forces(self, accelerations: dict[tuple[int, int | None], MX]) -> MX:
@@ -121,28 +122,26 @@ class _Dense:
         for j in self.system.tree.inward:
             m, kind = self.moves[j], self.layout.structures[j]
             A = accelerations[j, None]
-            if m.flexing:
-                f, modal = self.kernels.call(
-                    dense_kernels.flexible_force, (kind.modes,), m.flexing.M, m.flexing.B, m.p, m.flexing.p_f, A
+            if flexing := m.flexing:
+                forces = self.kernels.call(
+                    dense_kernels.flexible_force, kind.modes, M=flexing.M, B=flexing.B, p=m.p, p_f=flexing.p_f, A=A
                 )
             else:
-                (f,), modal = (
-                    self.kernels.call(dense_kernels.rigid_force, (kind,), self.system.constants[j], m.p, A),
-                    MX(),
-                )
+                forces = self.kernels.call(dense_kernels.rigid_force, kind, k=self.system.constants[j], p=m.p, A=A)
+            f, modal = forces["f"], forces.get("modal", MX())
             for each in carried.get((j, None), []):
                 f = f + each
             for i, node in m.nodes.items():
                 for each in carried.get((j, i), []):
-                    pushed, bent = self.kernels.call(dense_kernels.lower, (kind, i, 1), node.E, node.r, node.Phi, each)
-                    f, modal = f + pushed, modal + bent if kind.modes else modal
-            on_u[j], left = self.kernels.call(
-                dense_kernels.joint_force, (kind, self._subspace(j)), m.E, m.r, m.S, m.tau, f
+                    share = self.kernels.call(dense_kernels.lower, kind, i, 1, E=node.E, r=node.r, Phi=node.Phi, N=each)
+                    f, modal = f + share["N_body"], modal + share["modal"] if kind.modes else modal
+            found = self.kernels.call(
+                dense_kernels.joint_force, kind, self._subspace(j), E=m.E, r=m.r, S=m.S, tau=m.tau, f=f
             )
-            on_eta[j] = -modal
+            on_u[j], on_eta[j] = found["on_u"], -modal
             parent = self.system.tree.parent[j]
             if parent != ROOT:
-                carried.setdefault((parent, self.system.seats[j]), []).append(left)
+                carried.setdefault((parent, self.system.seats[j]), []).append(found["f_parent"])
         return ca.vertcat(*on_u, *on_eta)
 
     def _subspace(self, j: int) -> str:
@@ -158,32 +157,31 @@ class _Dense:
                 own, B = m.flexing.M, m.flexing.B
                 F = MX(ca.densify(deformation.modal_mass(kind)))
             else:
-                (own,), B, F = (
-                    self.kernels.call(dense_kernels.rigid_inertia, (kind,), self.system.constants[j]),
-                    MX(),
-                    MX(),
-                )
+                own = self.kernels.call(dense_kernels.rigid_inertia, kind, k=self.system.constants[j])["M"]
+                B, F = MX(), MX()
             on_body = dict(columns.pop((j, None), {}))
             for each in inertia.get((j, None), []):
                 own = own + each
             for i, node in m.nodes.items():
                 for each in inertia.get((j, i), []):
-                    moved = self.kernels.call(dense_kernels.carry_composite, (kind, i), node.E, node.r, node.Phi, each)
-                    own = own + moved[0]
+                    moved = self.kernels.call(
+                        dense_kernels.carry_composite, kind, i, E=node.E, r=node.r, Phi=node.Phi, inertia=each
+                    )
+                    own = own + moved["M"]
                     if m.flexing:
-                        B, F = B + moved[1], F + moved[2]
+                        B, F = B + moved["B"], F + moved["F"]
                 on_body |= self._past_node(j, i, columns.pop((j, i), {}))
             if m.flexing:
                 self._block(("eta", j), ("eta", j), F)
                 on_body["eta", j] = B
             past = self._past_joint(j, on_body)
             if kind.form.n_u:
-                force, square = self.kernels.call(dense_kernels.composite, (kind, self._subspace(j)), own, m.S)
-                self._block(("u", j), ("u", j), square)
+                found = self.kernels.call(dense_kernels.composite, kind, self._subspace(j), inertia=own, S=m.S)
+                self._block(("u", j), ("u", j), found["square"])
                 if parent != ROOT:
-                    (past["u", j],) = self.kernels.call(dense_kernels.lift, (kind.form.n_u,), m.E, m.r, force)
+                    past["u", j] = self._lifted(j, found["force"])
             if parent != ROOT:
-                (above,) = self.kernels.call(dense_kernels.to_parent, (), m.E, m.r, own)
+                above = self.kernels.call(dense_kernels.to_parent, E=m.E, r=m.r, inertia=own)["M"]
                 seat = (parent, self.system.seats[j])
                 inertia.setdefault(seat, []).append(above)
                 columns.setdefault(seat, {}).update(past)
@@ -192,31 +190,33 @@ class _Dense:
         """Columns at a node brought to its body, with their blocks of the body's modes."""
         node, kind, found = self.moves[j].nodes[i], self.layout.structures[j], {}
         for group, N in given.items():
-            found[group], modal = self.kernels.call(
-                dense_kernels.lower, (kind, i, N.shape[1]), node.E, node.r, node.Phi, N
-            )
+            share = self.kernels.call(dense_kernels.lower, kind, i, N.shape[1], E=node.E, r=node.r, Phi=node.Phi, N=N)
+            found[group] = share["N_body"]
             if kind.modes:
-                (self._column if loop else self._block)(("eta", j), group, modal)
+                (self._column if loop else self._block)(("eta", j), group, share["modal"])
         return found
 
     def _past_joint(self, j: int, given: Columns, loop: bool = False) -> Columns:
         """Columns at a body brought to what its joint sits on, with their blocks of the joint."""
         m, kind, found = self.moves[j], self.layout.structures[j], {}
         for group, N in given.items():
-            size = N.shape[1]
             if kind.form.n_u:
-                (block,) = self.kernels.call(dense_kernels.project, (self._subspace(j), size), m.S, N)
-                (self._column if loop else self._block)(("u", j), group, block)
+                projected = self.kernels.call(dense_kernels.project, self._subspace(j), N.shape[1], S=m.S, N=N)
+                (self._column if loop else self._block)(("u", j), group, projected["block"])
             if self.system.tree.parent[j] != ROOT:
-                (found[group],) = self.kernels.call(dense_kernels.lift, (size,), m.E, m.r, N)
+                found[group] = self._lifted(j, N)
         return found
+
+    def _lifted(self, j: int, N: MX) -> MX:
+        """Columns (6, n) on a body as ones on what its joint sits on."""
+        return self.kernels.call(dense_kernels.lift, N.shape[1], E=self.moves[j].E, r=self.moves[j].r, N=N)["N_parent"]
 
     def _loops(self, accelerations: dict[tuple[int, int | None], MX]) -> list[MX]:
         """Right sides of the loops; passes their columns inward."""
         assert self.loops
         fall = order_n.inertial_acceleration(self.assembly.swept_gravity(self.u))
         right = []
-        for number, (c, motion) in enumerate(zip(self.loops.closings, self.loops.found, strict=True)):
+        for number, (c, motion) in enumerate(zip(self.loops.closings, self.loops.motions, strict=True)):
             b = motion.gamma
             at: dict[tuple[int, int | None], Columns] = {}
             for seat, G in zip(c.seats, motion.G, strict=True):

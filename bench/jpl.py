@@ -1,7 +1,7 @@
 """What JPL TR 32-1592 says of speed, per evaluation of the derivatives: its dense method against all others.
 
 Everything is compiled alike, C from CasADi at the same flags, and called in turn from C with torques at the hinges and
-on the reference body. The dense method is the report's own Eq. (5) (`mbdy.engine.linear.augmented`).
+on the reference body. The dense method is the report's own Eq. (5) (`oracles.augmented`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 from mbdy.engine import Body, Joint, Model
 from mbdy.engine.core.build import FLAGS, LINK, compiler, shared_library
 from mbdy.engine.core.library import generated
-from mbdy.engine.linear.augmented import augmented_equations
 from mbdy.engine.linear.choice import Linear, PartlyLinear, equations_of
 from mbdy.engine.order_n.equations import Equations
+from oracles.augmented import augmented_equations
 from systems import diagonal, floating
 
 Row = tuple[str, float, str]

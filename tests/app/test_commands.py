@@ -17,7 +17,7 @@ from mbdy.app.main import EXAMPLES
 from mbdy.app.progress import busy
 from mbdy.app.simulate import IntegratorName
 from mbdy.engine import load
-from mbdy.engine.core.binding import INTEGRATORS
+from mbdy.engine.core.integrators import INTEGRATORS
 
 COMMANDS = [command.__name__ for command in EXAMPLES]
 LONGEST = 120

@@ -111,7 +111,7 @@ def test_check_warns_of_a_mode_that_the_usual_step_does_not_follow(boom: Path, m
 
 def test_totals_are_those_of_the_deformed_system(boom: Path):
     model = load(boom)
-    plant = Plant(model, virtual=True)
+    plant = Plant(model)
     y = plant.outputs()
     found = totals(model, y)
     np.testing.assert_allclose(found.centre, y["system.centre_of_mass"], atol=1e-12)

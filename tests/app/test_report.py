@@ -140,7 +140,7 @@ def test_chosen_outputs_are_plotted_and_others_are_not(satellite: Path, mbdy):
 
 def test_many_bodies_make_a_page_that_still_opens(tmp_path: Path):
     model = star(40)
-    run = simulate(model, until=0.01, every=0.01, virtual=True)
+    run = simulate(model, until=0.01, every=0.01)
     text = report(run, model, tmp_path / "run.html").read_text(encoding="utf-8")
     assert text.count('class="canvas"') == 4 * 1 + 3 * MOST_PANELS
     assert "more are not drawn" in text

@@ -119,7 +119,7 @@ def test_inputs_parameters_and_starts_can_be_set(words: str, name, value, satell
 
 
 def test_values_are_read_in_the_units_of_their_variable(satellite: Path):
-    ports = Plant(satellite, virtual=True).ports
+    ports = Plant(satellite).ports
 
     def read(text: str) -> list[float]:
         return list(assignment(text, ports).values)
@@ -176,7 +176,7 @@ def test_switches_can_be_set_by_words(tmp_path: Path, mbdy):
     )
     words = ("--until", "0.1", "--set", "arm.joint.torque=1", "--json")
     assert mbdy("simulate", file, *words, "--set", "arm.joint.locked=true").json["final"]["arm.joint.rate"] == 0.0
-    ports = Plant(file, virtual=True).ports
+    ports = Plant(file).ports
     for value, names in ((1.0, ("true", "1", "Yes", "on")), (0.0, ("False", "0", "no", "OFF"))):
         for word in names:
             assert assignment(f"arm.joint.locked={word}", ports).values == (value,)
@@ -190,7 +190,7 @@ def test_one_value_serves_a_whole_joint_as_in_the_file(tmp_path: Path):
         "mbdy = 1\n[body.table]\nmass = 1\ninertia = [1, 1, 1]\n[body.table.joint]\nto = 'inertial'\n"
         "kind = 'planar'\nmotion = 'switchable'\n"
     )
-    ports = Plant(file, virtual=True).ports
+    ports = Plant(file).ports
     for name in ("stiffness", "damping", "rest", "acceleration"):
         assert assignment(f"table.joint.{name}=2", ports).values == (2.0, 2.0, 2.0)
     for name in ("prescribed", "locked"):
@@ -330,7 +330,7 @@ def test_the_usual_period_is_round(until: float, period: float):
 
 def test_an_assignment_repeats_what_was_typed(satellite: Path):
     with pytest.raises(RequestError, match=r"--set bus\.omga=1: no variable"):
-        assignment("bus.omga=1", Plant(satellite, virtual=True).ports)
+        assignment("bus.omga=1", Plant(satellite).ports)
 
 
 def test_a_gimbal_near_its_singularity_is_one_line_of_warning(tmp_path: Path, mbdy):

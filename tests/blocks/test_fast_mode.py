@@ -38,7 +38,7 @@ def boom(stiffness: float) -> Model:
 
 def test_a_mode_that_is_too_fast_is_named_with_its_step_and_the_remedies() -> None:
     with pytest.warns(FastModeWarning) as told:
-        Plant(boom(1e6), virtual=True)
+        Plant(boom(1e6))
     (text,) = [str(one.message) for one in told]
     for words in ("boom: mode 2", "Hz", "steps of 0.000", "not 0.001 s", 'integrator="rosenbrock"'):
         assert words in text
@@ -47,15 +47,15 @@ def test_a_mode_that_is_too_fast_is_named_with_its_step_and_the_remedies() -> No
 def test_what_is_told_is_where_the_integrator_blows_up() -> None:
     model = boom(1e6)
     with pytest.warns(FastModeWarning) as told:
-        Plant(model, virtual=True)
+        Plant(model)
     step = float(str(told[0].message).partition("steps of ")[2].partition(" ")[0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        good = Plant(model, step=step, virtual=True)
+        good = Plant(model, step=step)
     y = good.step(400 * step)
     assert np.abs(y["boom.flex.displacement"]).max() < 1e-3
     with pytest.warns(FastModeWarning):
-        bad = Plant(model, step=1.05 * step, virtual=True)
+        bad = Plant(model, step=1.05 * step)
     try:
         grown = np.abs(bad.step(400 * 1.05 * step)["boom.flex.displacement"]).max()
     except StateError:
@@ -70,7 +70,7 @@ def test_what_is_told_is_where_the_integrator_blows_up() -> None:
 def test_only_explicit_integrators_are_told_of(integrator: str, stiffness: float, told: bool) -> None:
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        Plant(boom(stiffness), integrator=integrator, virtual=True)
+        Plant(boom(stiffness), integrator=integrator)
     assert [one.category for one in found] == [FastModeWarning] * told
 
 
@@ -81,7 +81,7 @@ def test_modes_without_stiffness_are_not_told_of() -> None:
     loose = replace(body, flex=replace(body.flex, stiffness=((0.0, 0.0), (0.0, 0.0))))
     with warnings.catch_warnings():
         warnings.simplefilter("error", FastModeWarning)
-        Plant(replace(model, bodies=(model.bodies[0], loose)), virtual=True)
+        Plant(replace(model, bodies=(model.bodies[0], loose)))
 
 
 @pytest.mark.parametrize("frequency", [1.0, 2.8e3, 1999.0, 7.0001e4, 3e-7])

@@ -85,7 +85,7 @@ def test_an_axis_is_a_direction(given):
 @pytest.mark.parametrize("subroutine", [MBDY, MBDYTL, MBDYL, MBDYPL])
 def test_prescribed_accelerations_are_returned(subroutine, given):
     more = {"LI": [0, 0, 1, 1]} if subroutine is MBDYPL else {}
-    m = subroutine(**five_body(PI=[0, 1, 1, 0]), **more, virtual=True)
+    m = subroutine(**five_body(PI=[0, 1, 1, 0]), **more)
     np.testing.assert_array_equal(m.MRATE(**given)[[4, 5]], given["GMDD"][[1, 2]])
 
 
@@ -122,7 +122,7 @@ BAD = [
 @pytest.mark.parametrize(("system", "said"), BAD, ids=[said.partition(";")[0][:40] for _, said in BAD])
 def test_bad_constants_are_refused(system: dict[str, Any], said: str):
     with pytest.raises(ArgumentError) as refused:
-        MBDY(**system, virtual=True)
+        MBDY(**system)
     assert said in str(refused.value)
 
 
@@ -151,7 +151,7 @@ def test_bad_arguments_of_mrate_are_refused(name: str, value: Any, said: str, gi
 @pytest.mark.parametrize("n", [0, 4])
 @pytest.mark.parametrize("kind", ["int", "float32", "2d", "short", "list", "read-only", "number"])
 def test_a_result_goes_only_where_it_fits(n: int, kind: str):
-    m = MBDY(**(one_body() if n == 0 else five_body()), virtual=True)
+    m = MBDY(**(one_body() if n == 0 else five_body()))
     zeros = np.zeros(n + 3)
     fixed = zeros.copy()
     fixed.flags.writeable = False
@@ -166,7 +166,7 @@ def test_a_result_goes_only_where_it_fits(n: int, kind: str):
 
 
 def test_without_hinges_nothing_is_an_empty_list():
-    m = MBDY(**one_body(), virtual=True)
+    m = MBDY(**one_body())
     none: dict[str, Any] = {name: [] for name in ("TH", "TA", "FA", "GM", "GMD", "GMDD")}
     given = none | {"TB": [1, 2, 3], "FB": [0, 0, 0], "WO": [0.1, 0.2, 0.3]}
     whole = given | {"TA": np.zeros((0, 3)), "FA": np.zeros((0, 3))}
@@ -183,7 +183,7 @@ def test_an_infinite_load_is_refused_without_a_warning(subroutine, name: str, gi
     load = np.full_like(given[name], 0.0)
     load.flat[-1] = np.inf
     with pytest.raises(ArgumentError, match=rf"{name}\([\d,]+\): must be finite, got inf"):
-        subroutine(**five_body(), virtual=True).MRATE(**given | {name: load})
+        subroutine(**five_body()).MRATE(**given | {name: load})
 
 
 def test_a_result_that_is_not_finite_is_told(m: MBDY, given):

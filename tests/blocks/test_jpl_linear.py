@@ -36,23 +36,23 @@ def close(a: np.ndarray, b: np.ndarray) -> None:
 def test_without_external_forces_the_linear_ones_agree_exactly(drawn):
     system, given = drawn
     given = given | {name: np.zeros_like(given[name]) for name in ("TB", "TA", "FB", "FA")}
-    first, constant = MBDYTL(**system, virtual=True), MBDYL(**system, virtual=True)
+    first, constant = MBDYTL(**system), MBDYL(**system)
     np.testing.assert_array_equal(first.MRATE(**given), constant.MRATE(**given))
 
 
 def test_at_angles_of_zero_and_at_rest_all_are_one(drawn):
     system, given = drawn
     given = at_rest(given, "GM")
-    wanted = MBDY(**system, virtual=True).MRATE(**given)
-    close(MBDYTL(**system, virtual=True).MRATE(**given), wanted)
-    close(MBDYL(**system, virtual=True).MRATE(**given), wanted)
-    close(MBDYPL(**system, LI=np.ones(system["NH"]), virtual=True).MRATE(**given), wanted)
+    wanted = MBDY(**system).MRATE(**given)
+    close(MBDYTL(**system).MRATE(**given), wanted)
+    close(MBDYL(**system).MRATE(**given), wanted)
+    close(MBDYPL(**system, LI=np.ones(system["NH"])).MRATE(**given), wanted)
 
 
 def test_unused_arguments_are_ignored(drawn):
     system, given = drawn
     for subroutine, ignored in ((MBDYTL, ("GMD", "WO")), (MBDYL, ("GM", "GMD", "WO"))):
-        m = subroutine(**system, virtual=True)
+        m = subroutine(**system)
         assert m.ignored == ignored
         wanted = m.MRATE(**given)
         for nothing in (None, NAN, np.full(system["NH"], NAN)):
@@ -62,7 +62,7 @@ def test_unused_arguments_are_ignored(drawn):
 def test_what_is_added_up_is_added_up(drawn):
     """MBDYL is linear in all that it looks at."""
     system, given = drawn
-    m = MBDYL(**system, virtual=True)
+    m = MBDYL(**system)
     close(m.MRATE(**{name: 3.0 * value for name, value in given.items()}), 3.0 * m.MRATE(**given))
 
 
@@ -73,7 +73,7 @@ def test_first_order_geometry_is_right_to_first_order(PI: tuple[int, ...]):
     MBDY gives them too: its accelerations at rest, times its mass matrix, whose inverse it gives column by column.
     """
     system = five_body(PI=PI)
-    exact, first = MBDY(**system, virtual=True), MBDYTL(**system, virtual=True)
+    exact, first = MBDY(**system), MBDYTL(**system)
     given = at_rest(random_arguments(np.random.default_rng(6), 4), "GMDD")
     free = np.flatnonzero([1, 1, 1, *(1 - np.array(PI))])
 
@@ -95,17 +95,6 @@ def test_first_order_geometry_is_right_to_first_order(PI: tuple[int, ...]):
         assert 3.8 < before / after < 4.2, errors
 
 
-@pytest.mark.parametrize("subroutine", [MBDYTL, MBDYL, MBDYPL])
-def test_compiled_is_virtual(subroutine):
-    more = {"LI": [0, 0, 1, 1]} if subroutine is MBDYPL else {}
-    given = random_arguments(np.random.default_rng(7), 4)
-    system = five_body(PI=[0, 1, 0, 0])
-    close(
-        subroutine(**system, **more).MRATE(**given),
-        subroutine(**system, **more, virtual=True).MRATE(**given),
-    )
-
-
 @pytest.mark.parametrize(
     ("LI", "TI"),
     [
@@ -118,7 +107,7 @@ def test_compiled_is_virtual(subroutine):
     ],
 )
 def test_largest_terminal_appendage(LI: list[int], TI: list[int]):
-    m = MBDYPL(**five_body(), LI=LI, virtual=True)
+    m = MBDYPL(**five_body(), LI=LI)
     assert m.TI.tolist() == TI
     assert m.TI.dtype.kind == "i"
 
@@ -164,7 +153,7 @@ def test_without_linear_hinges_it_is_mbdy():
 )
 def test_bad_flags_are_refused(LI: list[int], said: str):
     with pytest.raises(ArgumentError) as refused:
-        MBDYPL(**five_body(), LI=LI, virtual=True)
+        MBDYPL(**five_body(), LI=LI)
     assert said in str(refused.value)
 
 

@@ -81,7 +81,7 @@ def accelerations(model: Model, dx: np.ndarray) -> np.ndarray:
 
 
 def check(system: dict[str, Any], order: np.ndarray, rng: np.random.Generator) -> None:
-    m = MBDY(**system, virtual=True)
+    m = MBDY(**system)
     given = random_arguments(rng, system["NH"])
     WDOT = m.MRATE(**given)
     tolerance = AGREEMENT * (1.0 + np.abs(WDOT).max())
@@ -90,7 +90,7 @@ def check(system: dict[str, Any], order: np.ndarray, rng: np.random.Generator) -
 
     other = general(m.model, rng.normal(size=3), order)
     x, u = put(other, given, rng)
-    engine = accelerations(other, Plant(other, virtual=True).derivatives(0.0, x, u))
+    engine = accelerations(other, Plant(other).derivatives(0.0, x, u))
     np.testing.assert_allclose(WDOT, engine, rtol=0, atol=tolerance)
 
     x, u = put(m.model, given, rng)
@@ -115,9 +115,8 @@ def test_random_systems(tree: int):
         system = with_other_numbers(rng, system)
 
 
-@pytest.mark.parametrize("virtual", [False, True], ids=["compiled", "virtual"])
 @pytest.mark.parametrize("PI", [(0, 0, 0, 0), (1, 1, 0, 0), (0, 0, 0, 1), (1, 1, 1, 1)])
-def test_the_report_s_vehicle(PI: tuple[int, ...], virtual: bool, rng: np.random.Generator, file_model: Model):
+def test_the_report_s_vehicle(PI: tuple[int, ...], rng: np.random.Generator, file_model: Model):
     """The arrays and the model file, which were written apart, are one system."""
     names = dict(zip(("bus", "yoke", "platform", "boom_link", "boom"), range(5), strict=True))
     bodies = []
@@ -127,11 +126,11 @@ def test_the_report_s_vehicle(PI: tuple[int, ...], virtual: bool, rng: np.random
             joint = replace(joint, to=f"body{names[body.joint.to]}", motion=(("free", "prescribed")[PI[k - 1]],))
         bodies.append(replace(body, name=f"body{k}", joint=joint))
     plain = replace(file_model, bodies=tuple(bodies), initial={})
-    m = MBDY(**five_body(PI=PI), virtual=virtual)
+    m = MBDY(**five_body(PI=PI))
     for _ in range(5):
         given = random_arguments(rng, 4)
         x, u = put(plain, given, rng)
-        engine = accelerations(plain, Plant(plain, virtual=True).derivatives(0.0, x, u))
+        engine = accelerations(plain, Plant(plain).derivatives(0.0, x, u))
         WDOT = m.MRATE(**given)
         np.testing.assert_allclose(WDOT, engine, rtol=0, atol=AGREEMENT * (1.0 + np.abs(WDOT).max()))
 

@@ -307,23 +307,22 @@ def test_locking_a_moving_joint_is_a_latch_that_keeps_momentum():
     hinge = Joint(to="carrier", kind="revolute", rotations=((0.0, 0.0, 1.0),), stiffness=(7.0,), motion=("switchable",))
     rotor = Body(name="rotor", mass=1.0, inertia=diagonal(0.5, 0.5, 2.0), joint=hinge)
     start = {"carrier.omega": (0.0, 0.0, 0.1), "rotor.joint.rate": (0.6,), "rotor.joint.angle": (0.4,)}
-    for virtual in (False, True):
-        plant = Plant(Model(name="clutch", bodies=(carrier, rotor), initial=start), virtual=virtual)
-        momentum = plant["system.angular_momentum"]
-        energy = plant["system.energy"]
-        plant["rotor.joint.locked"] = True
-        y = plant.step(0.001)
-        together = (3.0 * 0.1 + 2.0 * 0.7) / 5.0
-        assert y["carrier.omega"][2] == pytest.approx(together, abs=1e-12)
-        assert y["rotor.joint.rate"] == 0.0
-        assert y["rotor.joint.angle"] == 0.4
-        assert y["rotor.joint.impulse"] == pytest.approx(-0.6 / (1 / 3 + 1 / 2), abs=1e-12)
-        lost = 0.5 * 0.6**2 / (1 / 3 + 1 / 2)
-        assert energy - y["system.energy"] == pytest.approx(lost, abs=1e-12)
-        np.testing.assert_allclose(y["system.angular_momentum"], momentum, atol=1e-12)
-        assert plant.step(0.001)["rotor.joint.impulse"] == 0.0
-        plant["rotor.joint.locked"] = False
-        assert plant.step(0.001)["rotor.joint.rate"] == pytest.approx(-7.0 * 0.4 * (1 / 3 + 1 / 2) * 0.001, rel=1e-3)
+    plant = Plant(Model(name="clutch", bodies=(carrier, rotor), initial=start))
+    momentum = plant["system.angular_momentum"]
+    energy = plant["system.energy"]
+    plant["rotor.joint.locked"] = True
+    y = plant.step(0.001)
+    together = (3.0 * 0.1 + 2.0 * 0.7) / 5.0
+    assert y["carrier.omega"][2] == pytest.approx(together, abs=1e-12)
+    assert y["rotor.joint.rate"] == 0.0
+    assert y["rotor.joint.angle"] == 0.4
+    assert y["rotor.joint.impulse"] == pytest.approx(-0.6 / (1 / 3 + 1 / 2), abs=1e-12)
+    lost = 0.5 * 0.6**2 / (1 / 3 + 1 / 2)
+    assert energy - y["system.energy"] == pytest.approx(lost, abs=1e-12)
+    np.testing.assert_allclose(y["system.angular_momentum"], momentum, atol=1e-12)
+    assert plant.step(0.001)["rotor.joint.impulse"] == 0.0
+    plant["rotor.joint.locked"] = False
+    assert plant.step(0.001)["rotor.joint.rate"] == pytest.approx(-7.0 * 0.4 * (1 / 3 + 1 / 2) * 0.001, rel=1e-3)
 
 
 def test_only_switchable_degrees_of_freedom_have_switches():
@@ -332,19 +331,18 @@ def test_only_switchable_degrees_of_freedom_have_switches():
     joint = Joint(to="inertial", kind="cylindrical", translations=(axis,), rotations=(axis,),
                   motion=("prescribed", "switchable"))  # fmt: skip
     arm = Body(name="arm", mass=2.0, com=(0.1, 0.0, 0.0), inertia=diagonal(1.0, 1.0, 3.0), joint=joint)
-    for virtual in (False, True):
-        plant = Plant(Model(name="screw", bodies=(arm,)), virtual=virtual)
-        assert [n for n in plant.input_names if ".locked" in n] == ["arm.joint.locked[2]"]
-        with pytest.raises(KeyError, match=r"arm\.joint\.locked\[1\]"):
-            plant["arm.joint.locked[1]"] = 1
-        plant["arm.joint.velocity"] = 1.0
-        plant["arm.joint.rate"] = 1.0
-        plant["arm.joint.acceleration"] = [1.0, 0.0]
-        plant["arm.joint.locked[2]"] = 1
-        for _ in range(10):
-            y = plant.step(0.1)
-        assert y["arm.joint.displacement"] == pytest.approx(1.5, abs=1e-13)
-        assert y["arm.joint.rate"] == 0.0
+    plant = Plant(Model(name="screw", bodies=(arm,)))
+    assert [n for n in plant.input_names if ".locked" in n] == ["arm.joint.locked[2]"]
+    with pytest.raises(KeyError, match=r"arm\.joint\.locked\[1\]"):
+        plant["arm.joint.locked[1]"] = 1
+    plant["arm.joint.velocity"] = 1.0
+    plant["arm.joint.rate"] = 1.0
+    plant["arm.joint.acceleration"] = [1.0, 0.0]
+    plant["arm.joint.locked[2]"] = 1
+    for _ in range(10):
+        y = plant.step(0.1)
+    assert y["arm.joint.displacement"] == pytest.approx(1.5, abs=1e-13)
+    assert y["arm.joint.rate"] == 0.0
 
 
 def test_places_of_a_run_are_checked(plant):
@@ -371,10 +369,9 @@ def test_odd_arguments_are_told(plant):
 
 
 def test_a_huge_quaternion_is_scaled():
-    for virtual in (False, True):
-        plant = Plant(satellite(), virtual=virtual)
-        plant["bus.attitude"] = [0.0, 1e200, 0.0, -1e200]
-        np.testing.assert_allclose(plant["bus.attitude"], [0.0, 0.5**0.5, 0.0, -(0.5**0.5)], atol=1e-15)
+    plant = Plant(satellite())
+    plant["bus.attitude"] = [0.0, 1e200, 0.0, -1e200]
+    np.testing.assert_allclose(plant["bus.attitude"], [0.0, 0.5**0.5, 0.0, -(0.5**0.5)], atol=1e-15)
 
 
 def test_a_system_without_mass_has_finite_totals():
@@ -428,23 +425,22 @@ def test_impulses_belong_to_the_saved_instant():
     arm = Body(name="arm", mass=1.0, inertia=diagonal(1.0, 1.0, 2.0), joint=replace(hinge, motion=("switchable",)))
     fan = Body(name="fan", mass=1.0, inertia=diagonal(1e-3, 1e-3, 1e-3), joint=hinge)
     model = Model(name="clutch", bodies=(arm, fan), initial={"arm.joint.rate": (0.5,)})
-    for virtual in (False, True):
-        plant = Plant(model, virtual=virtual)
-        before = plant.save()
-        plant["arm.joint.locked"] = 1
-        plant["fan.joint.torque"] = 1e308
-        with pytest.raises(StateError):
-            plant.step(0.01)
-        assert plant["arm.joint.impulse"] == 0.0
-        plant["fan.joint.torque"] = 0.0
-        assert plant.step(0.01)["arm.joint.impulse"] == pytest.approx(-1.0, abs=1e-14)
-        latched = plant.save()
-        assert copy.copy(plant)["arm.joint.impulse"] == pytest.approx(-1.0, abs=1e-14)
-        other = Plant(model, virtual=virtual)
-        other.restore(latched)
-        assert other["arm.joint.impulse"] == pytest.approx(-1.0, abs=1e-14)
-        plant.restore(before)
-        assert plant["arm.joint.impulse"] == 0.0
+    plant = Plant(model)
+    before = plant.save()
+    plant["arm.joint.locked"] = 1
+    plant["fan.joint.torque"] = 1e308
+    with pytest.raises(StateError):
+        plant.step(0.01)
+    assert plant["arm.joint.impulse"] == 0.0
+    plant["fan.joint.torque"] = 0.0
+    assert plant.step(0.01)["arm.joint.impulse"] == pytest.approx(-1.0, abs=1e-14)
+    latched = plant.save()
+    assert copy.copy(plant)["arm.joint.impulse"] == pytest.approx(-1.0, abs=1e-14)
+    other = Plant(model)
+    other.restore(latched)
+    assert other["arm.joint.impulse"] == pytest.approx(-1.0, abs=1e-14)
+    plant.restore(before)
+    assert plant["arm.joint.impulse"] == 0.0
 
 
 def arm_of(n: int) -> Model:

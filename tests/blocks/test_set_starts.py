@@ -23,7 +23,7 @@ crank.joint.rate = 2
 
 @pytest.fixture
 def plant() -> Plant:
-    return Plant(loads(FOUR_BAR), virtual=True)
+    return Plant(loads(FOUR_BAR))
 
 
 def closed(plant: Plant) -> bool:
@@ -40,7 +40,7 @@ def test_set_values_stay_and_the_others_follow(plant: Plant) -> None:
         assert plant["crank.joint.rate"] == pytest.approx(3.0, abs=1e-12)
     assert plant["crank.joint.angle"] == pytest.approx(1.5, abs=1e-12)
     assert closed(plant)
-    other = Plant(loads(FOUR_BAR.replace("angle = 1", "angle = 1.5").replace("rate = 2", "rate = 3")), virtual=True)
+    other = Plant(loads(FOUR_BAR.replace("angle = 1", "angle = 1.5").replace("rate = 2", "rate = 3")))
     assert plant["rocker.joint.angle"] == pytest.approx(other["rocker.joint.angle"], abs=1e-11)
     assert plant["rocker.joint.rate"] == pytest.approx(other["rocker.joint.rate"], abs=1e-11)
 
@@ -50,7 +50,7 @@ def test_looking_and_order_make_no_difference(plant: Plant) -> None:
     assert closed(plant)
     plant["crank.joint.angle"] = 1.5
     plant["rocker.joint.rate"] = 1.0
-    other = Plant(plant.model, virtual=True)
+    other = Plant(plant.model)
     other["rocker.joint.rate"] = 1.0
     other["crank.joint.angle"] = 1.5
     assert np.array_equal(plant.state, other.state)
@@ -85,7 +85,7 @@ def test_lengths_that_the_file_does_not_have_are_told(plant: Plant) -> None:
 def test_loops_that_are_open_ask_nothing() -> None:
     model = loads(FOUR_BAR)
     opened: Model = replace(model, loops=(replace(model.loops[0], switchable=True),))
-    plant = Plant(opened, virtual=True)
+    plant = Plant(opened)
     plant["loop.closure.closed"] = False
     plant["crank.joint.angle"] = 1.5
     assert plant["rocker.joint.angle"] == model.initial["rocker.joint.angle"][0]
@@ -111,7 +111,7 @@ at_b = [1, 0, 0]
 kind = "ball"
 [loop.closure]""",
     )
-    plant = Plant(loads(text), virtual=True)
+    plant = Plant(loads(text))
     given = np.array([-math.cos(0.3), 0.0, 0.0, math.sin(0.3)])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

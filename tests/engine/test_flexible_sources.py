@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from dataclasses import replace
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +19,7 @@ from mbdy.engine.flexible.modal import check_body, modal, slowest_step
 from mbdy.engine.flexible.modal_body import ModalBody
 from mbdy.engine.flexible.moments import Moments, clamped
 from mbdy.engine.flexible.plate import plate
+from mbdy.engine.flexible.sources import SOURCES
 from mbdy.engine.flexible.torsion import torsion
 from mbdy.engine.model.rotations import cross_matrix
 from mbdy.engine.model.system import Body, Joint
@@ -515,3 +518,14 @@ def test_inertia_of_sections_leaves_bending_alone() -> None:
 def test_a_rod_that_only_twists_has_its_sections_about_their_diameters() -> None:
     rod = torsion(length=2.0, mass_per_length=1.0, **TWIST, modes=1)
     assert rod.inertia[1][1] == pytest.approx(2.0 * (2.0**2 / 12 + TWIST["polar_inertia"] / 2))
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_keys_of_a_source_are_the_arguments_of_its_function(name: str) -> None:
+    source = SOURCES[name]
+    function = getattr(import_module(f"mbdy.engine.flexible.{source.module}"), source.function)
+    hidden = {"nodes"} | ({"mass", "com", "inertia"} if name == "file" else set())
+    arguments = {key: p for key, p in inspect.signature(function).parameters.items() if key not in hidden}
+    assert [*arguments] == [*source.keys]
+    for key, argument in arguments.items():
+        assert source.keys[key].required == (argument.default is argument.empty), key

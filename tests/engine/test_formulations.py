@@ -394,13 +394,16 @@ def reversed_sign(true):
 
 STRENGTHS = ("friction", "damping", "stiffness", "cubic_stiffness", "stop_stiffness", "stop_damping", "harness")
 MUTATIONS = {
-    **{name: ("efforts", "effort", enlarged(name, 1 + 1e-6)) for name in (*STRENGTHS, "stop_lower", "stop_upper")},
-    "friction_rate": ("efforts", "effort", enlarged("friction_rate", 3.0)),
-    "softness of stops": ("efforts", "STOP_SOFTNESS", lambda true: 1.001 * true),
-    "friction_rate of wheels": ("efforts", "wheel_torques", sticky),
-    "bias of joints": ("rigid_body", "motion", reversed_bias),
-    "gyroscopic forces": ("spatial", "cross_force", reversed_sign),
-    "Coriolis accelerations": ("spatial", "cross_motion", reversed_sign),
+    **{
+        name: ("order_n.efforts", "effort", enlarged(name, 1 + 1e-6))
+        for name in (*STRENGTHS, "stop_lower", "stop_upper")
+    },
+    "friction_rate": ("order_n.efforts", "effort", enlarged("friction_rate", 3.0)),
+    "softness of stops": ("model.laws.stops", "STOP_SOFTNESS", lambda true: 1.001 * true),
+    "friction_rate of wheels": ("order_n.efforts", "wheel_torques", sticky),
+    "bias of joints": ("order_n.rigid_body", "motion", reversed_bias),
+    "gyroscopic forces": ("order_n.spatial", "cross_force", reversed_sign),
+    "Coriolis accelerations": ("order_n.spatial", "cross_motion", reversed_sign),
 }
 
 
@@ -408,7 +411,7 @@ MUTATIONS = {
 @pytest.mark.parametrize("what", MUTATIONS)
 def test_an_error_in_the_engine_is_found(monkeypatch, what):
     module, name, bent = MUTATIONS[what]
-    home = importlib.import_module(f"mbdy.engine.order_n.{module}")
+    home = importlib.import_module(f"mbdy.engine.{module}")
     monkeypatch.setattr(home, name, bent(getattr(home, name)))
     found = verify(lawful(), states=12)
     assert {item.name for item in found.comparisons if not item.agrees} == covered(found) == set(TREES) - {"jpl"}

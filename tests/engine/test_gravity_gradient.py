@@ -279,13 +279,12 @@ def test_an_accelerometer_in_free_fall_feels_how_it_is_held():
     assert near(y["a.side.specific_force"], np.array([0.0, 0.0, n**2 * height]), ROUNDING)
 
 
-@pytest.mark.parametrize("virtual", [False, True])
 @pytest.mark.parametrize("interpolation", ["held", "linear"])
-def test_bad_orbit_positions_are_named_and_change_nothing(virtual, interpolation):
+def test_bad_orbit_positions_are_named_and_change_nothing(interpolation):
     model = dumbbell(GravityGradient())
-    plant = Plant(model, virtual=virtual, interpolation=interpolation)
+    plant = Plant(model, interpolation=interpolation)
     plant.step(0.1)
-    before = plant.save()
+    before = plant.time, plant.state.tolist()
     for bad, said in (([0.0, 0.0, 0.0], r"'system\.orbit_position': must lead away"),
                       ([7e6, 0.0, np.nan], r"'system\.orbit_position\[3\]': must be finite")):  # fmt: skip
         plant.inputs.orbit_position.values[:] = bad
@@ -293,8 +292,8 @@ def test_bad_orbit_positions_are_named_and_change_nothing(virtual, interpolation
             plant.step(0.1)
         with pytest.raises(VariableError, match=said):
             plant.outputs()
-        assert (plant.time, plant.state.tolist()) == (before.time, before.vectors[1].tolist())
-    with pytest.raises(VariableError, match=r"'system\.orbit_position'.*finite"):
+        assert (plant.time, plant.state.tolist()) == before
+    with pytest.raises(VariableError, match=r"'system\.orbit_position\[1\]'.*finite"):
         plant["system.orbit_position"] = [np.nan, 0.0, 0.0]
     with pytest.raises(VariableError, match=r"gravitational_parameter'.*>= 0"):
         plant["system.gravitational_parameter"] = -1.0

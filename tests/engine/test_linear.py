@@ -37,9 +37,9 @@ class Drawn:
     def __init__(self, seed: int) -> None:
         rng = np.random.default_rng(7000 + seed)
         self.model = sound_model(rng, gradient=seed % 5 == 0, motion=seed % 2 == 1)
-        self.plant = Plant(self.model, virtual=True)
+        self.plant = Plant(self.model)
         self.x, self.u = random_state(rng, self.model), random_inputs(rng, self.model)
-        self.plant._x[:] = self.x
+        self.plant.state = self.x
         self.plant.inputs.values[:] = self.u
         switches = self.plant.ports.span("switches")
         inputs = [name for i, name in enumerate(self.plant.input_names) if not switches.start <= i < switches.stop]
@@ -381,7 +381,7 @@ def test_names_choose_inputs_and_outputs_in_their_order():
 
 def test_all_outputs_have_three_numbers_for_an_attitude():
     linear = linearize(panels())
-    plant = Plant(panels(), virtual=True)
+    plant = Plant(panels())
     assert len(linear.outputs) == len(plant.output_names) - 3
     assert not any(name.endswith(".attitude[1]") for name in linear.outputs)
 
@@ -397,7 +397,7 @@ def test_all_outputs_have_three_numbers_for_an_attitude():
         ({"at": {"bus.attitude": [0, 0, 0, 0]}}, RefusalError, "zero quaternion"),
         ({"at": {"bus.mass": -5}}, RefusalError, "no body can have them"),
         ({"at": {"system.energy": 5}}, RefusalError, "without a start value"),
-        ({"at": Plant(free_body(), virtual=True)}, RefusalError, "other variables"),
+        ({"at": Plant(free_body())}, RefusalError, "other variables"),
     ],
 )
 def test_bad_requests_are_told(more, error, said):
@@ -414,7 +414,7 @@ def test_a_switch_is_no_input():
 
 def test_a_plant_is_linearized_as_it_is_now():
     model = chain(2)
-    plant = Plant(model, virtual=True)
+    plant = Plant(model)
     plant["bus.torque"] = [0.1, 0.0, -0.2]
     plant["link1.mass"] = 6.0
     plant.step(0.1)
@@ -494,7 +494,7 @@ def test_points_of_linear_dynamics_have_units_and_can_be_keys():
     one, other = Linear({"left.joint.angle": "5 deg"}), Linear({"left.joint.angle": np.radians(5.0)})
     assert_same(linearize(model, dynamics=one), linearize(model, dynamics=other))
     assert {Linear({"bus.omega": [0.0, 0.0, 1.0]}): 1}[Linear({"bus.omega": np.array([0.0, 0.0, 1.0])})] == 1
-    for known in (Plant(model, virtual=True), trim(model)):
+    for known in (Plant(model), trim(model)):
         with pytest.raises(TypeError, match="start values and inputs by name"):
             Linear(known)  # type: ignore[arg-type]
 

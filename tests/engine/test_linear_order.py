@@ -112,7 +112,7 @@ def test_the_error_of_rates_about_an_accelerating_state_falls_as_the_square():
     """No steady motion: what the errors' rates are at that instant."""
     model = chain(3)
     at = {"bus.torque": [3.0, -2.0, 1.0], "link2.force": [1.0, 2.0, -1.0], "bus.force": [0.0, 4.0, 1.0]}
-    plant = Plant(model, virtual=True)
+    plant = Plant(model)
     for name, value in at.items():
         plant[name] = value
     linear = linearize(model, at=plant)

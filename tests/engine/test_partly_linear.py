@@ -10,10 +10,10 @@ import pytest
 
 from mbdy.blocks import Plant, simulate
 from mbdy.engine import Body, Joint, Model, Node, equations, load, ports
-from mbdy.engine.linear.augmented import augmented_equations
 from mbdy.engine.linear.choice import PartlyLinear
 from mbdy.engine.linear.partly_linear import partly_linear_equations, terminal_set
 from mbdy.engine.order_n.equations import Equations
+from oracles.augmented import augmented_equations
 from oracles.random_models import random_inputs, random_model, random_state, revalued
 from systems import XYZ, chain, diagonal, floating
 

@@ -23,6 +23,7 @@ from fmpy.fmi2 import (
 from fmpy.fmi3 import FMU3Slave
 
 from mbdy.engine import Body, Joint, Model, Node, Wheel, compiled
+from mbdy.engine.core.running import Core
 from mbdy.fmu.python.kind import FLAVOURS
 from systems import diagonal, floating
 
@@ -277,8 +278,8 @@ class Direct:
     """The same model on the compiled core without an FMU."""
 
     def __init__(self, model: Model) -> None:
-        made = compiled(model)
-        self.ports, self.core = made.equations.ports, made.core()
+        self.core = Core(compiled(model))
+        self.ports = self.core.compiled.equations.ports
         self.core.s[:], self.core.u[:], self.core.p[:] = (
             self.ports.start, self.ports.vector("input"), self.ports.vector("parameter"),
         )  # fmt: skip
@@ -295,7 +296,8 @@ class Direct:
         (self.core.u if variable.causality == "input" else self.core.p)[at] = value
 
     def step(self, size: float = 1e-3) -> None:
-        assert self.core.step(size, 1e-3, 0, 0) == 0
+        assert self.core.advance(size, 1e-3) == 0
+        self.core.outputs()
 
     def outputs(self) -> np.ndarray:
         return np.array(self.core.y[:])

@@ -31,8 +31,9 @@ def check(
     from mbdy.blocks import Plant
 
     loaded = load_model(model)
-    plant = Plant(loaded, virtual=True)
-    found = totals(loaded, plant.outputs())
+    plant = Plant(loaded)
+    seen = plant if loaded.whole is loaded else Plant(loaded.whole)
+    found = totals(loaded, seen.outputs())
     if as_json:
         show_json(_facts(model, plant, found))
     else:

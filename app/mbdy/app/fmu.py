@@ -132,7 +132,7 @@ def _platforms(path: Path, wanted: Sequence[str]) -> Sequence[str]:
     if wanted:
         return wanted
     from mbdy.fmu.native.platforms import this_machine
-    from mbdy.fmu.python.slave.contents import core_name
+    from mbdy.fmu.python.slave.contents import library_name
 
     with zipfile.ZipFile(path) as fmu:
-        return [this_machine()] if f"resources/{core_name()}" in fmu.namelist() else []
+        return [this_machine()] if f"resources/{library_name()}" in fmu.namelist() else []

@@ -86,7 +86,7 @@ def linearize(
     from mbdy.engine import linearize as linearized
 
     with busy("linearizing"):
-        plant = Plant(loaded, step=internal, virtual=True)
+        plant = Plant(loaded, step=internal)
         assigned(plant, assign or [])
         assigned(plant, at or [], "--at")
         try:

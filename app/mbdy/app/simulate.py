@@ -235,7 +235,7 @@ def _run(
             every=settings.every,
             inputs=settings.inputs,
             linear=settings.linear,
-            outputs=None if patterns is None else [*patterns, *TOTALS],
+            outputs=None if patterns is None else [*patterns, *plant.ports.by_name.keys() & set(TOTALS)],
             progress=tell,
         )
     except SimulationError as fault:
@@ -247,7 +247,7 @@ def _picked(run: Run, patterns: list[str] | None) -> Run:
     """``run`` with the outputs that match ``patterns`` only."""
     from mbdy.blocks.run import selected
 
-    places = selected(run.names, patterns)
+    places = selected(run.names, patterns, run.ports.hidden_names)
     return replace(run, names=tuple(run.names[i] for i in places), values=run.values[:, places])
 
 
@@ -281,7 +281,7 @@ def summarise(done: Done) -> None:
     """Print the end of a run and its drifts."""
     from rich.table import Table
 
-    from mbdy.app.summary import TOTALS, drift, positions, rates
+    from mbdy.app.summary import TOTALS, drift, positions, rates, recorded
 
     run = done.run
     end = f"{run.time[-1]:g} s" + ("" if run.complete else " (ended early)")
@@ -296,10 +296,11 @@ def summarise(done: Done) -> None:
         if len(lines) > MOST_LINES:
             table.add_row(f"... {len(lines) - MOST_LINES} more", "", "")
         table.add_section()
-    for name in TOTALS[:3]:
+    present = {variable.name for variable in recorded(run)}
+    for name in (name for name in TOTALS[:3] if name in present):
         change = drift(run, name)
         notes = "; ".join(filter(None, (change.of_start, done.acting.get(name))))
         table.add_row(f"{name} change", f"{change.worst:.2g}" + (f" ({notes})" if notes else ""), change.unit)
-    residual = float(abs(run[TOTALS[3]]).max())
-    table.add_row("system.work_residual", f"{residual:.2g}", "W")
+    if TOTALS[3] in present:
+        table.add_row(TOTALS[3], f"{float(abs(run[TOTALS[3]]).max()):.2g}", "W")
     terminal().print(table)

@@ -32,14 +32,7 @@ from mbdy.blocks.fast_mode import FastModeWarning
 from mbdy.blocks.linear import LargeAngleWarning, LinearPlant, PartlyLinearPlant
 from mbdy.blocks.located import LocatedRun, Pulse, Switch, simulate_located
 from mbdy.blocks.plant import Plant, Snapshot
-from mbdy.blocks.prescribed import ProfileNote
-from mbdy.blocks.profiles import CosineSlew, Profile, Ramp, Table, Triple
-from mbdy.blocks.run import Run
-from mbdy.blocks.set_starts import StartMovedWarning
-from mbdy.blocks.simulate import Controller, SimulationError, simulate
-from mbdy.blocks.singular import SingularityWarning
-from mbdy.blocks.table import InputTable, input_table
-from mbdy.blocks.typed import (
+from mbdy.blocks.plant.typed import (
     Attitudes,
     ExternalForces,
     Inputs,
@@ -49,6 +42,13 @@ from mbdy.blocks.typed import (
     PrescribedAccelerations,
     Rates,
 )
+from mbdy.blocks.prescribed import ProfileNote
+from mbdy.blocks.profiles import CosineSlew, Profile, Ramp, Table, Triple
+from mbdy.blocks.run import Run
+from mbdy.blocks.set_starts import StartMovedWarning
+from mbdy.blocks.simulate import Controller, SimulationError, simulate
+from mbdy.blocks.singular import SingularityWarning
+from mbdy.blocks.table import InputTable, input_table
 
 __all__ = [
     "Attitudes",

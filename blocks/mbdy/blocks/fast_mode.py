@@ -6,10 +6,10 @@ import math
 import warnings
 
 from mbdy.engine import Model
+from mbdy.engine.core.integrators import METHODS
 
-STABLE = {"rk4": 2.8, "euler-cromer": 2.0}
-"""How far along the imaginary axis each explicit integrator is stable (J. D. Lambert, Numerical Methods for Ordinary
-Differential Systems (1991), section 5.12)."""
+STABLE = {method.name: method.stability for method in METHODS if method.stability is not None}
+"""How far along the imaginary axis each explicit integrator is stable."""
 
 
 class FastModeWarning(UserWarning):

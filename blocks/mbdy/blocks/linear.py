@@ -11,7 +11,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from mbdy.blocks.plant import Array, Plant
-from mbdy.blocks.typed import Outputs
+from mbdy.blocks.plant.typed import Outputs
 from mbdy.engine import Linear, Model, PartlyLinear
 from mbdy.engine.linear.partly_linear import linear_joints, references
 from mbdy.engine.linear.reference_point import Values
@@ -69,7 +69,7 @@ class PartlyLinearPlant(Plant):
         """Linear hinges: name, place of the angle in x, reference."""
         assert isinstance(self.dynamics, PartlyLinear)
         found = references(self.model, linear_joints(self.model, self.dynamics.joints))
-        states = self.ports.by_name
+        states = self.ports.states
         return [(body, (states[f"{body}.joint.angle"].state or 0) + turn, angle) for body, turn, angle in found]
 
     def step(self, H: float) -> Outputs:
@@ -91,7 +91,7 @@ class PartlyLinearPlant(Plant):
                 self._told.add(body)
                 warnings.warn(
                     f"linear hinge of {body!r} is {away:.3g} rad from its reference {angle:.6g} rad at "
-                    f"{self._time:.6g} s: its equations are for less than {SMALL} rad; leave it out of joints",
+                    f"{self.time:.6g} s: its equations are for less than {SMALL} rad; leave it out of joints",
                     LargeAngleWarning,
                     stacklevel=3,
                 )

@@ -17,6 +17,7 @@ from mbdy.blocks.control.tabled import TabledInputs
 from mbdy.blocks.errors import StateError
 from mbdy.blocks.grids import grid, marks, merged, positive, resolution, usual_period
 from mbdy.blocks.plant import Plant
+from mbdy.blocks.plant.typed import Outputs
 from mbdy.blocks.run import Run, selected
 from mbdy.blocks.simulate import (
     Controller,
@@ -28,7 +29,6 @@ from mbdy.blocks.simulate import (
     reported,
 )
 from mbdy.blocks.table import InputTable, input_table
-from mbdy.blocks.typed import Outputs
 from mbdy.engine import Model
 
 Array = NDArray[np.float64]
@@ -124,7 +124,7 @@ def simulate_located(
     record = grid("every", every, until, close)
     table = None if inputs is None else input_table(inputs, plant.ports, linear=linear)
     times = record if table is None else merged(close, record, table.time[table.time < until - close])
-    picked = np.array(selected(plant.output_names, outputs), dtype=np.intc)
+    picked = np.array(selected(plant.output_names, outputs, plant.ports.hidden_names), dtype=np.intc)
     recorder = Recorder(plant, picked, len(record))
     march = _March(plant, controller, chosen, table, positive("tolerance", tolerance), close)
     with reported(progress) as tell, ended_by_faults(plant, recorder):

@@ -1,66 +1,7 @@
-"""Start values set on a plant with loops: those that were set stay, the others are found."""
+"""A warning where given start values contradict closed loops."""
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Collection
-from dataclasses import replace
-
-import numpy as np
-
-from mbdy.engine import Model, Ports, Variable
-from mbdy.engine.assembly.start import TOLD, kept
-
 
 class StartMovedWarning(UserWarning):
-    """Start values that were set on a plant do not agree with its loops and were moved to close them."""
-
-
-def closed_starts(model: Model, ports: Ports, start: np.ndarray, u: np.ndarray, places: Collection[int]) -> np.ndarray:
-    """The start vector ``start`` with what closes the loops that inputs ``u`` have closed, ``places`` of it as given.
-
-    ``model`` has the lengths. It is returned as it is where there is none.
-    """
-    starts = [v for v in ports.outputs if v.start_at is not None]
-    loops = tuple(
-        replace(loop, closed=bool(u[ports.by_name[f"loop.{loop.name}.closed"].offset])) if loop.switchable else loop
-        for loop in model.loops
-    )
-    initial = {v.name: tuple(start[_places(v)].tolist()) for v in starts}
-    given = {ports.start_names[place] for place in places}
-    found = kept(replace(model, loops=loops, initial=initial), given)
-    if found is None:
-        return start
-    closed = start.copy()
-    for v in starts:
-        closed[_places(v)] = found.initial[v.name]
-    return closed
-
-
-def tell_of_moves(ports: Ports, start: np.ndarray, y: np.ndarray, places: Collection[int], stacklevel: int = 5) -> None:
-    """Warn with `StartMovedWarning` of the largest move of ``places`` of ``start`` to what outputs ``y`` begin with."""
-    largest, text = TOLD, ""
-    for v in ports.outputs:
-        own = [] if v.start_at is None else [k for k in range(v.size) if v.start_at + k in places]
-        if not own:
-            continue
-        given, begun = start[_places(v)], y[v.places]
-        if v.name.endswith(".attitude"):
-            given = given / math.copysign(float(np.linalg.norm(given)), float(given @ begun))
-        moves = np.abs(begun - given)[own]
-        if moves.max() > largest:
-            largest, k = float(moves.max()), own[int(moves.argmax())]
-            text = f"{v.scalar_names[k]!r} from {given[k]:.9g} to {begun[k]:.9g} {v.units[k]}"
-    if text:
-        warnings.warn(
-            f"start values that were set do not agree with the loops, which moved them, most {text}; set fewer of "
-            "them, for the loops to find the others, or those of a closed position",
-            StartMovedWarning,
-            stacklevel=stacklevel,
-        )
-
-
-def _places(variable: Variable) -> slice:
-    assert variable.start_at is not None
-    return slice(variable.start_at, variable.start_at + variable.size)
+    """Start values that were given do not agree with the loops and were moved to close them."""

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from mbdy.blocks.errors import StateError, StepError, VariableError
 from mbdy.blocks.grids import grid, marks, merged, positive, refined, resolution, uniform, usual_period
 from mbdy.blocks.plant import Interpolation, Plant
+from mbdy.blocks.plant.typed import Outputs
 from mbdy.blocks.prescribed import Prescribed
 from mbdy.blocks.profiles import Profile
 from mbdy.blocks.run import Run, selected
 from mbdy.blocks.table import InputTable, input_table
-from mbdy.blocks.typed import Outputs
 from mbdy.engine import Model
 from mbdy.engine.verification.formulations import ORDER_N
 
@@ -51,7 +51,6 @@ def simulate(
     outputs: Iterable[str] | None = None,
     step: float | str = 1e-3,
     integrator: str = "rk4",
-    virtual: bool = False,
     formulation: str = ORDER_N,
     progress: bool | Progress = False,
 ) -> Run:
@@ -76,7 +75,7 @@ def simulate(
     """
     wanted: Interpolation = "quadratic" if profiles else "linear" if linear else "held"
     plant = model if isinstance(model, Plant) else Plant(
-        model, step=step, integrator=integrator, interpolation=wanted, virtual=virtual, formulation=formulation,
+        model, step=step, integrator=integrator, interpolation=wanted, formulation=formulation,
     )  # fmt: skip
     if (profiles or linear or inputs is not None) and plant.interpolation != wanted:
         raise ValueError(f'{wanted} inputs need a plant made with interpolation="{wanted}"')
@@ -95,7 +94,7 @@ def simulate(
     schedule = _Schedule(times, marks(times, record, close), marks(times, samples, close), table, close, prescribed)
     if prescribed is not None:
         schedule = schedule.refined(plant.internal_step)
-    picked = np.array(selected(plant.output_names, outputs), dtype=np.intc)
+    picked = np.array(selected(plant.output_names, outputs, plant.ports.hidden_names), dtype=np.intc)
     recorder = Recorder(plant, picked, len(record))
     if prescribed is not None:
         prescribed.begin(schedule.times, close)

@@ -2,10 +2,10 @@
 
 from mbdy.engine.assembly.start import Assembly, assemble
 from mbdy.engine.core.build import CompilerError, NoCacheNote
-from mbdy.engine.core.library import Compiled, NoCompilerNote, compiled
+from mbdy.engine.core.library import Compiled
 from mbdy.engine.files.read import dumps, load, loads, save
 from mbdy.engine.files.rules import keep_rules
-from mbdy.engine.linear.choice import Dynamics, Linear, PartlyLinear, equations_of
+from mbdy.engine.linear.choice import Dynamics, Linear, PartlyLinear, compiled, equations_of
 from mbdy.engine.linear.linearization import Linearization, fastest, linearize
 from mbdy.engine.linear.modes import Mode
 from mbdy.engine.linear.operating_point import OperatingPoint
@@ -13,7 +13,7 @@ from mbdy.engine.linear.second_order import SecondOrder
 from mbdy.engine.linear.trim import TrimError, trim
 from mbdy.engine.model.faults import Fault, ModelError, ModelWarning
 from mbdy.engine.model.ports import Ports, ports
-from mbdy.engine.model.system import Body, Flex, GravityGradient, Joint, Loop, Model, Node, Side, Wheel
+from mbdy.engine.model.system import Body, Flex, GravityGradient, Joint, Loop, Model, Node, PortChoice, Side, Wheel
 from mbdy.engine.model.variables import Variable
 from mbdy.engine.order_n.equations import Equations, equations
 from mbdy.engine.verification.result import Verification
@@ -38,10 +38,10 @@ __all__ = [
     "ModelError",
     "ModelWarning",
     "NoCacheNote",
-    "NoCompilerNote",
     "Node",
     "OperatingPoint",
     "PartlyLinear",
+    "PortChoice",
     "Ports",
     "SecondOrder",
     "Side",

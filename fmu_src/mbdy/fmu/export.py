@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 
-from mbdy.engine.core import binding
-from mbdy.engine.core.build import Progress, no_compiler
-from mbdy.engine.core.library import Compiled, NoCompilerNote, compiled_equations
+from mbdy.engine.core.build import Progress
+from mbdy.engine.core.integrators import INTEGRATORS
 from mbdy.engine.files.rules import keep_rules
 from mbdy.engine.linear.choice import Dynamics, equations_of
 from mbdy.engine.model.system import Model
@@ -63,11 +61,10 @@ def export_fmu(
     ``dynamics``    `mbdy.engine.Linear` or `mbdy.engine.PartlyLinear`: such equations instead of the full ones.
     ``progress``    called with what begins and the fraction done.
 
-    Without a C compiler an FMU of kind python is written all the same but needs mbdy where it runs; a `NoCompilerNote`
-    warns. Raises `ExportError` for what cannot be exported, `mbdy.engine.CompilerError` where C cannot be compiled,
-    `mbdy.engine.ModelError` where a model made in Python breaks a rule of model files, and OSError where the file
-    cannot be written in the end. All that can be is checked before anything is compiled; an export that fails leaves
-    no file and no folder.
+    Raises `ExportError` for what cannot be exported, `mbdy.engine.CompilerError` where C cannot be compiled or there is
+    no compiler, `mbdy.engine.ModelError` where a model made in Python breaks a rule of model files, and OSError where
+    the file cannot be written in the end. All that can be is checked before anything is compiled; an export that fails
+    leaves no file and no folder.
     """
     h = checked(fmi=fmi, kind=kind, step=step, integrator=integrator)
     wanted = platforms_of(platforms, kind)
@@ -93,16 +90,17 @@ def _files(
 ) -> dict[str, bytes]:
     """All files of the FMU by their path inside, the description first."""
     fmi, scalars = settings.fmi, settings.scalars
-    made = _equations(model, dynamics)
-    if kind == "native":
-        table = rows(made.ports, derivatives=True, independent=fmi == "3.0")
-        packed = native_kind.package(model, made, table, settings, wanted, lambda stage, done: told(stage, 0.9 * done))
+    equations = _equations(model, dynamics)
+    native = kind == "native"
+    table = rows(equations.ports, model.initial, derivatives=native, independent=fmi == "3.0")
+
+    def compiling(stage: str, done: float) -> None:
+        told(stage, 0.9 * done)
+
+    if native:
+        packed = native_kind.package(model, equations, table, settings, wanted, compiling)
     else:
-        told("compiling the equations", 0.0)
-        core = _compiled(made, dynamics, implicit=settings.implicit)
-        told("gathering the contents", 0.6)
-        table = rows(core.equations.ports, independent=fmi == "3.0")
-        packed = python_kind.package(model, core.equations.ports, table, core.library, settings)
+        packed = python_kind.package(model, equations, table, settings, compiling)
     told("writing the FMU", 0.9)
     about = About(
         name=model.name,
@@ -147,26 +145,6 @@ def platforms_of(names: str | Sequence[str], kind: str) -> tuple[Platform, ...]:
     return wanted
 
 
-def _compiled(made: Equations, dynamics: Dynamics | None, *, implicit: bool) -> Compiled:
-    """The compiled equations; without a compiler a warning that says what that means for an FMU."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoCompilerNote)
-        core = compiled_equations(made, implicit=implicit)
-    if core.library is None and dynamics is not None:
-        reason, remedy = no_compiler()
-        raise ExportError(f"{reason}, and an FMU of kind 'python' with linear equations needs one; {remedy}")
-    if core.library is None:
-        reason, remedy = no_compiler()
-        warnings.warn(
-            f"{reason}: the FMU carries no compiled core, so it needs mbdy where it runs and is slower there, and "
-            "pythonfmu may crash its host where the FMU is unpacked into a folder with a name beyond plain ASCII, or "
-            f"twice into one folder; {remedy}",
-            NoCompilerNote,
-            stacklevel=4,
-        )
-    return core
-
-
 def version() -> str:
     """mbdy's version; ``0`` in a source tree that was never installed."""
     try:
@@ -178,7 +156,7 @@ def version() -> str:
 def checked(*, fmi: str, kind: str, step: float | str, integrator: str) -> float:
     """The step [s] of options that can be, as for `export_fmu`; raises `ExportError` for others."""
     for what, value, known in (
-        ("fmi", fmi, VERSIONS), ("kind", kind, KINDS), ("integrator", integrator, binding.INTEGRATORS),
+        ("fmi", fmi, VERSIONS), ("kind", kind, KINDS), ("integrator", integrator, INTEGRATORS),
     ):  # fmt: skip
         if value not in known:
             raise ExportError(f"{what} {value!r}: must be one of {', '.join(map(repr, known))}")

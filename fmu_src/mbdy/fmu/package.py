@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mbdy.engine.core.binding import IMPLICIT
+from mbdy.engine.core.integrators import INTEGRATORS
 
 HASH_DIGITS = 12
 MOST_NAME = 40
@@ -33,7 +33,7 @@ class Settings:
     @property
     def implicit(self) -> bool:
         """Whether the integrator needs a core built for it."""
-        return self.integrator in IMPLICIT
+        return INTEGRATORS[self.integrator].implicit
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.blocks.plant import Plant
-from mbdy.blocks.typed import Outputs
+from mbdy.blocks.plant.typed import Outputs
 
 Array = NDArray[np.float64]
 

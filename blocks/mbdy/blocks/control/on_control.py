@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import control
@@ -53,8 +52,8 @@ def of_plant(
     saved = own.save()
 
     def stepped(t: float, x: Array, u: Array, parameters: Parameters) -> Array:
-        start, _, *rest = saved.vectors
-        own.restore(replace(saved, vectors=(start, np.array(x, dtype=float), *rest)))
+        own.restore(saved)
+        own.state = x
         own.inputs.values[:] = chosen.inputs(u)
         own.jump()
         own.step(period)

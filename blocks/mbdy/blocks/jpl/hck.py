@@ -31,9 +31,9 @@ class HCK:
       those before; small ones are the angles about the three axes, in any order.
     """
 
-    def __init__(self, MB: ArrayLike, *, virtual: bool = False) -> None:
+    def __init__(self, MB: ArrayLike) -> None:
         none = np.zeros((0, 3))
-        self._body = MBDY(0, [], MB, np.zeros((0, 7)), none, np.zeros((0, 0, 3)), none, [], virtual=virtual)
+        self._body = MBDY(0, [], MB, np.zeros((0, 7)), none, np.zeros((0, 0, 3)), none, [])
         self._none = none
         self.model = self._body.model
 

@@ -21,8 +21,8 @@ class MBDYTL(MBDY):
 
     ignored = ("GMD", "WO")
 
-    def _compiled(self, model: Model, virtual: bool) -> Compiled:
-        return compiled(model, virtual=virtual, dynamics=Linear(geometry="first-order"))
+    def _compiled(self, model: Model) -> Compiled:
+        return compiled(model, dynamics=Linear(geometry="first-order"))
 
 
 class MBDYL(MBDY):
@@ -33,8 +33,8 @@ class MBDYL(MBDY):
 
     ignored = ("GM", "GMD", "WO")
 
-    def _compiled(self, model: Model, virtual: bool) -> Compiled:
-        return compiled(model, virtual=virtual, dynamics=Linear(geometry="constant"))
+    def _compiled(self, model: Model) -> Compiled:
+        return compiled(model, dynamics=Linear(geometry="constant"))
 
 
 class MBDYPL(MBDY):
@@ -51,12 +51,12 @@ class MBDYPL(MBDY):
 
     def __init__(
         self, NH: int, H: ArrayLike, MB: ArrayLike, MA: ArrayLike, PB: ArrayLike, PA: ArrayLike, G: ArrayLike,
-        PI: ArrayLike, LI: ArrayLike, *, virtual: bool = False,
+        PI: ArrayLike, LI: ArrayLike,
     ) -> None:  # fmt: skip
         self._linear = tuple(f"body{k}" for k, chosen in enumerate(flags("LI", LI, hinges(NH)), start=1) if chosen)
-        super().__init__(NH, H, MB, MA, PB, PA, G, PI, virtual=virtual)
+        super().__init__(NH, H, MB, MA, PB, PA, G, PI)
         terminal = terminal_set(self.model, self._linear)
         self.TI: Integers = np.array([body.name in terminal for body in self.model.bodies[1:]], dtype=np.int64)
 
-    def _compiled(self, model: Model, virtual: bool) -> Compiled:
-        return compiled(model, virtual=virtual, dynamics=PartlyLinear(self._linear) if self._linear else None)
+    def _compiled(self, model: Model) -> Compiled:
+        return compiled(model, dynamics=PartlyLinear(self._linear) if self._linear else None)

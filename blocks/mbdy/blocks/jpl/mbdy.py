@@ -11,7 +11,7 @@ from mbdy.blocks.errors import StateError
 from mbdy.blocks.jpl.arguments import ArgumentError, Array, finite, result, shaped, wrong_shape
 from mbdy.blocks.jpl.vehicle import vehicle
 from mbdy.engine import Compiled, Model, Ports, compiled
-from mbdy.engine.core.binding import OK
+from mbdy.engine.core.running import OK, Core
 
 ARGUMENTS = ("TH", "TB", "TA", "FB", "FA", "GM", "GMD", "GMDD", "WO")
 """Of MRATE, in its order."""
@@ -37,8 +37,6 @@ class MBDY:
             are parallel where all hinge angles are zero).
     ``PI``  (n) 1 where the motion of the hinge is prescribed, else 0.
 
-    ``virtual`` runs in CasADi's virtual machine though a compiler exists.
-
     ``model`` is the system as a `Model` with bodies ``body0`` to ``bodyN``, to keep with `mbdy.engine.save` or to
     give to a `Plant`.
 
@@ -50,20 +48,20 @@ class MBDY:
 
     def __init__(
         self, NH: int, H: ArrayLike, MB: ArrayLike, MA: ArrayLike, PB: ArrayLike, PA: ArrayLike, G: ArrayLike,
-        PI: ArrayLike, *, virtual: bool = False,
+        PI: ArrayLike,
     ) -> None:  # fmt: skip
         self.model = vehicle(type(self).__name__, NH, H, MB, MA, PB, PA, G, PI)
-        self._begin(self._compiled(self.model, virtual))
+        self._begin(self._compiled(self.model))
 
-    def _compiled(self, model: Model, virtual: bool) -> Compiled:
+    def _compiled(self, model: Model) -> Compiled:
         """The equations of this subroutine."""
-        return compiled(model, virtual=virtual)
+        return compiled(model)
 
     def _begin(self, made: Compiled) -> None:
         """Views of the core's vectors, one for each argument of MRATE that is looked at."""
-        core = self._core = made.core()
-        ports, x, u = made.equations.ports, np.asarray(core.x), np.asarray(core.u)
-        np.asarray(core.p)[:] = ports.vector("parameter")
+        core = self._core = Core(made)
+        ports, x, u = made.equations.ports, core.x, core.u
+        core.p[:] = ports.vector("parameter")
         if core.prepare() != OK:
             raise ArgumentError(f"{type(self).__name__}: no finite constants come of these arguments; scale them")
         x[POSITION] = 1.0  # the identity: which way the system stands in space changes nothing here

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mbdy.engine.model.ports import coordinate_names, speed_names
+from mbdy.engine.model.ports import coordinates, modal, speeds
 from mbdy.engine.model.rotations import cross_matrix, exponential, rotation
 from mbdy.engine.model.system import IDENTITY, INERTIAL, Loop, Model, Node, Side
 from mbdy.engine.model.topology import ROOT, tree
@@ -70,6 +70,8 @@ class Mechanism:
         self.names: list[str] = []
         """A name for each column, of the start value that it moves."""
         self.rates: list[str] = []
+        self.attitudes: set[str] = set()
+        """Those of ``names`` whose values are quaternions."""
         self.angular: list[bool] = []
         self.prescribed: list[bool] = []
         for body in model.bodies:
@@ -77,16 +79,20 @@ class Mechanism:
             joint = body.joint
             sizes = [joint.n_translations, joint.n_rotations]
             filled = [size for size in sizes if size]
-            for names, parts in ((self.names, coordinate_names(body)), (self.rates, speed_names(body))):
-                for (name, _), size in zip(parts, filled, strict=True):
-                    names.extend([name] * size)
+            for names, parts in ((self.names, coordinates(body)), (self.rates, speeds(body))):
+                for part, size in zip(parts, filled, strict=True):
+                    names.extend([part.name] * size)
+            self.attitudes |= {part.name for part in coordinates(body) if part.quantity == "attitude"}
             self.angular += [False] * sizes[0] + [True] * sizes[1]
             self.prescribed += [motion == "prescribed" for motion in joint.motion]
             self.columns.append(slice(start, len(self.names)))
+        jointed = len(self.names)
         for body in model.bodies:
             self.modes.append(slice(len(self.names), len(self.names) + body.modes))
-            self.names += [f"{body.name}.flex.displacement"] * body.modes
-            self.rates += [f"{body.name}.flex.rate"] * body.modes
+            self.names += [part.name for part in modal(body, "displacement") for _ in range(part.size)]
+            self.rates += [part.name for part in modal(body, "rate") for _ in range(part.size)]
+        self.modal = np.arange(len(self.names)) >= jointed
+        """Which columns are modal displacements."""
         self.angular += [False] * (len(self.names) - len(self.angular))
         self.prescribed += [False] * (len(self.names) - len(self.prescribed))
         self.needed = self._needed()
@@ -94,9 +100,10 @@ class Mechanism:
 
     def start(self, model: Model) -> State:
         """The coordinates that ``model`` starts from."""
-        sizes = [part for body in self.bodies for part in coordinate_names(body)]
-        sizes += [(f"{body.name}.flex.displacement", body.modes) for body in self.bodies if body.flex]
-        default = {name: IDENTITY if name.endswith(".attitude") else (0.0,) * size for name, size in sizes}
+        parts = [part for body in self.bodies for part in (*coordinates(body), *modal(body, "displacement"))]
+        default = {
+            part.name: IDENTITY if part.name in self.attitudes else (0.0,) * part.size for part in parts
+        }  # fmt: skip
         return {name: np.array(model.initial.get(name, value), dtype=float) for name, value in default.items()}
 
     def speeds(self, model: Model) -> np.ndarray:
@@ -114,7 +121,7 @@ class Mechanism:
         result = {name: value.copy() for name, value in state.items()}
         for name in dict.fromkeys(name for name, part in zip(self.names, step, strict=True) if part):
             part = step[[k for k, own in enumerate(self.names) if own == name]]
-            result[name] = _turned(result[name], part) if name.endswith(".attitude") else result[name] + part
+            result[name] = _turned(result[name], part) if name in self.attitudes else result[name] + part
         return result
 
     def closures(self, state: State) -> list[Closure]:
@@ -168,7 +175,7 @@ class Mechanism:
     def _joined(self, i: int, base: Place, state: State) -> Place:
         """The frame of body ``i``, whose joint sits on ``base``."""
         body = self.bodies[i]
-        joint, parts = body.joint, {name.rpartition(".")[2]: state[name] for name, _ in coordinate_names(body)}
+        joint, parts = body.joint, {part.quantity: state[part.name] for part in coordinates(body)}
         place = base.shifted(joint.at, rotation(joint.frame))
         column = self.columns[i].start
         distances = parts.get("position", parts.get("displacement", ()))
@@ -198,7 +205,7 @@ class Mechanism:
         node = body.nodes[name]
         if not node.shape:
             return frame.shifted(node.at, np.eye(3))
-        at, axes, turning, moving = deformed(node, state[f"{body.name}.flex.displacement"])
+        at, axes, turning, moving = deformed(node, state[modal(body, "displacement")[0].name])
         place = frame.shifted(at, axes)
         own_turning, own_moving = place.turning.copy(), place.moving.copy()
         own_turning[:, self.modes[i]] += frame.axes @ turning

@@ -153,18 +153,20 @@ Choices = Sequence[tuple[np.ndarray, np.ndarray]]
 def _choices(mechanism: Mechanism, given: Collection[str], *, strict: bool) -> Choices:
     """At first none that are ``given`` and no modes, in the end all but prescribed ones; ``strict``: and given ones."""
     movable = ~np.array(mechanism.prescribed, dtype=bool)
-    modal = np.array([name.endswith(".flex.displacement") for name in mechanism.names], dtype=bool)
-    held = [_held(mechanism.names, given), _held(mechanism.rates, given)]
+    modal = mechanism.modal
+    held = [_held(mechanism, names, given) for names in (mechanism.names, mechanism.rates)]
     stages = [[movable & ~modal & ~own for own in held]]
     stages += [[movable & ~own for own in held]] if strict else [[movable & ~modal] * 2, [movable] * 2]
     return [(free, speeds) for free, speeds in stages]
 
 
-def _held(names: Sequence[str], given: Collection[str]) -> np.ndarray:
-    """Which columns ``given`` names; of a quaternion all where it names one element."""
-    whole = {name.partition("[")[0] for name in given if ".attitude[" in name} | set(given)
-    elements = [f"{name}[{names[:k].count(name) + 1}]" for k, name in enumerate(names)]
-    return np.array([not whole.isdisjoint(pair) for pair in zip(names, elements, strict=True)], dtype=bool)
+def _held(mechanism: Mechanism, names: Sequence[str], given: Collection[str]) -> np.ndarray:
+    """Which of the columns ``names`` are ``given``; of a quaternion all where one element is."""
+    elements = [
+        {name, *(f"{name}[{k + 1}]" for k in (range(4) if name in mechanism.attitudes else (names[:at].count(name),)))}
+        for at, name in enumerate(names)
+    ]
+    return np.array([not own.isdisjoint(given) for own in elements], dtype=bool)
 
 
 def _tried(stages: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
@@ -292,8 +294,9 @@ def _told(mechanism: Mechanism, start: State, state: State) -> Assembly:
     scales = row_scale(mechanism)[:, None] * column_scale(mechanism)
     rank = _rank((np.vstack(rates) * scales)[:, free]) if rates else 0
     largest: dict[str, tuple[float, str]] = {"angle": (0.0, ""), "distance": (0.0, ""), "modal": (0.0, "")}
-    for name, move, angular in zip(mechanism.names, _moves(mechanism, start, state), mechanism.angular, strict=True):
-        sort = "modal" if name.endswith(".flex.displacement") else "angle" if angular else "distance"
+    moves = _moves(mechanism, start, state)
+    for name, move, angular, modal in zip(mechanism.names, moves, mechanism.angular, mechanism.modal, strict=True):
+        sort = "modal" if modal else "angle" if angular else "distance"
         if abs(move) > largest[sort][0]:
             largest[sort] = (float(abs(move)), name)
     return Assembly(
@@ -306,7 +309,7 @@ def _moves(mechanism: Mechanism, start: State, state: State) -> np.ndarray:
     """How far each column has moved: of a quaternion the whole angle, in its first column."""
     moves: list[float] = []
     for name in dict.fromkeys(mechanism.names):
-        if name.endswith(".attitude"):
+        if name in mechanism.attitudes:
             p, q = start[name] / np.linalg.norm(start[name]), state[name] / np.linalg.norm(state[name])
             chord = min(float(np.linalg.norm(p - q)), float(np.linalg.norm(p + q)))
             moves += [4 * math.asin(min(1.0, chord / 2)), 0.0, 0.0]

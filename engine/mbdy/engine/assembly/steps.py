@@ -29,14 +29,13 @@ def origins(mechanism: Mechanism, start: State, free: np.ndarray) -> Iterator[St
     yield start
     random = np.random.default_rng(0)
     scale = column_scale(mechanism)
-    modal = np.array([name.endswith(".flex.displacement") for name in mechanism.names])
     for spread in SPREADS:
-        yield mechanism.moved(start, spread * scale * random.normal(size=len(free)) * (free & ~modal))
+        yield mechanism.moved(start, spread * scale * random.normal(size=len(free)) * (free & ~mechanism.modal))
 
 
 def approached(mechanism: Mechanism, state: State, free: np.ndarray) -> State:
     """``state`` moved in the columns ``free`` towards closure, as near as steps of descent get."""
-    modal, damping = _modal(mechanism), 1e-2
+    modal, damping = mechanism.modal, 1e-2
     error, descent = errors(mechanism, state)
     softened = _softened(mechanism)
     for _ in range(STEPS):
@@ -89,12 +88,8 @@ def column_scale(mechanism: Mechanism) -> np.ndarray:
     return np.where(_sliding(mechanism), mechanism.size, 1.0)
 
 
-def _modal(mechanism: Mechanism) -> np.ndarray:
-    return np.array([name.endswith(".flex.displacement") for name in mechanism.names], dtype=bool)
-
-
 def _sliding(mechanism: Mechanism) -> np.ndarray:
-    return ~(np.array(mechanism.angular, dtype=bool) | _modal(mechanism))
+    return ~(np.array(mechanism.angular, dtype=bool) | mechanism.modal)
 
 
 def _apart(mechanism: Mechanism, error: np.ndarray) -> float:

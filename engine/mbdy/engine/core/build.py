@@ -69,7 +69,7 @@ class Compiler:
 
 
 @cache
-def compiler() -> Compiler | None:
+def found_compiler() -> Compiler | None:
     """The C compiler: ``MBDY_CC`` (``none`` for none), ``CC``, cc, gcc, clang, or ziglang; None without one.
 
     Raises `CompilerError` where ``MBDY_CC`` names none.
@@ -88,11 +88,13 @@ def compiler() -> Compiler | None:
     return None
 
 
-def no_compiler() -> tuple[str, str]:
-    """Why `compiler` gives none, and what brings one, for a message."""
+def compiler() -> Compiler:
+    """The C compiler that runs models; raises `CompilerError`, which says what brings one, where there is none."""
+    if cc := found_compiler():
+        return cc
     if os.environ.get(COMPILER_VARIABLE, "").strip() == NONE:
-        return f"{COMPILER_VARIABLE}={NONE} is set, so no C compiler is used", f"unset {COMPILER_VARIABLE}"
-    return "no C compiler found (cc, gcc, clang or ziglang)", "`pip install mbdy[native]` brings a compiler"
+        raise CompilerError(f"{COMPILER_VARIABLE}={NONE} is set, so no C compiler is used; unset {COMPILER_VARIABLE}")
+    raise CompilerError("no C compiler found (cc, gcc, clang or ziglang); `pip install mbdy[native]` brings one")
 
 
 def _candidates() -> list[tuple[str, ...]]:

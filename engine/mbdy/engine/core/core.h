@@ -1,86 +1,101 @@
-/* mbdy core: one plant of one model structure, stepped at a fixed internal step.
+/* mbdy core: one system of one structure of model, stepped at a fixed internal step.
 
-   Generated functions (model.c, made by CasADi) hold the equations; core.c holds the time stepping. A plant is
-   one block of memory made by mbdy_new; nothing allocates, locks or prints after that. Vectors: s start values,
-   x states, u inputs, p parameters, y outputs; their sizes are in config.h. */
+   The equations are functions in a table (model.h); these files hold the time stepping. A core is one block of memory
+   made by mbdy_new; nothing allocates, locks or prints after that, and there is no global state. */
 
 #ifndef MBDY_CORE_H
 #define MBDY_CORE_H
 
-#if !defined(MBDY_API) /* else part of a larger library, which shows its own functions only */
-#if defined(_WIN32)
-#define MBDY_API __declspec(dllexport)
-#else
-#define MBDY_API __attribute__((visibility("default")))
-#endif
-#endif
+#include <stddef.h>
 
-#define MBDY_ABI 5
+#include "model.h"
+
+#define MBDY_ABI 6
 
 enum mbdy_status {
     MBDY_OK = 0,
-    MBDY_BAD_INPUT = 1,     /* an input is not finite, or a switch not 0 or 1; mbdy_fault says which */
-    MBDY_BAD_PARAMETER = 2, /* a parameter is not finite (mbdy_fault says which), or a body cannot have such
-                               parameters (mbdy_fault less MBDY_NP is the place of a constant of that body); the
-                               constants are as before */
-    MBDY_BAD_START = 3,     /* a start value is not finite or a quaternion is zero; mbdy_fault says which */
-    MBDY_FAILED = 4,        /* the state left the finite numbers; mbdy_fault says which; the old one is back */
-    MBDY_BAD_STEP = 5,      /* the communication or internal step is not positive and finite, or too many; or there is
-                               no such order of the inputs, or this core has no such integrator */
-    MBDY_UNCLOSED = 6,      /* the loops cannot be closed from the start; mbdy_fault says which row; x is as before */
-    MBDY_TORN = 7           /* a closed loop came apart in the step; mbdy_fault says which row; the old state is back */
+    MBDY_BAD_INPUT = 1,     /* an input is not finite, or a switch not 0 or 1 */
+    MBDY_BAD_PARAMETER = 2, /* a parameter is not finite, or no body can have such parameters; the constants are as before */
+    MBDY_BAD_START = 3,     /* a start value is not finite or a quaternion is zero */
+    MBDY_FAILED = 4,        /* the state left the finite numbers; the old one is back */
+    MBDY_BAD_STEP = 5,      /* the communication or internal step is not positive and finite, or too many; or there is no
+                               such order of the inputs */
+    MBDY_UNCLOSED = 6,      /* the loops cannot be closed from the start; x is as before */
+    MBDY_TORN = 7           /* a closed loop came apart in the step; the old state is back */
 };
-
-/* Only cores with MBDY_IMPLICIT in their config.h have the linearly implicit one, which needs n_x by n_x doubles. */
-enum mbdy_integrator { MBDY_RK4 = 0, MBDY_EULER = 1, MBDY_ROSENBROCK = 2 };
 
 /* Order of the inputs over a communication step: they stay at u, go on the line from u to u_end, or on the parabola
    through u, u_mid at the middle and u_end. */
 enum mbdy_order { MBDY_HELD = 0, MBDY_LINEAR = 1, MBDY_QUADRATIC = 2 };
 
-/* LATCHED has the impulses of the latches of the last step; K the constants that mbdy_prepare makes. */
-enum mbdy_vector { MBDY_S, MBDY_X, MBDY_U, MBDY_U_END, MBDY_P, MBDY_Y, MBDY_U_MID, MBDY_LATCHED, MBDY_K, MBDY_VECTORS };
+/* LATCHED has the impulses of the latches of the last step; K the constants that mbdy_prepare makes; GIVEN is 1 for
+   those of the start values in S that were given, which stay as they are where loops are closed, and 0 for the others. */
+enum mbdy_vector {
+    MBDY_S = 0, MBDY_X = 1, MBDY_U = 2, MBDY_U_END = 3, MBDY_P = 4, MBDY_Y = 5, MBDY_U_MID = 6, MBDY_LATCHED = 7,
+    MBDY_K = 8, MBDY_GIVEN = 9, MBDY_VECTORS = 10
+};
 
 typedef struct mbdy_core mbdy_core;
 
-MBDY_API int mbdy_abi(void);
-MBDY_API int mbdy_size(int vector);
-MBDY_API mbdy_core *mbdy_new(void);
-MBDY_API void mbdy_free(mbdy_core *core);
-MBDY_API double *mbdy_vector(mbdy_core *core, int vector);
-MBDY_API int mbdy_fault(const mbdy_core *core);
+/* A core of `model` with the integrator of that code, its vectors all zero; NULL without memory. `derivatives`, where it
+   is not NULL, takes the place of the model's: it is called alike, with the parameters as a fourth argument. */
+mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivatives);
+void mbdy_free(mbdy_core *core);
+const mbdy_model *mbdy_model_of(const mbdy_core *core);
+int mbdy_size(const mbdy_core *core, int vector);
+double *mbdy_vector(mbdy_core *core, int vector);
+
+/* Where the fault of the last status lies: a place in the vector of inputs, parameters, start values or states, or a row
+   of the loops; n_p and more a constant less n_p. */
+int mbdy_fault(const mbdy_core *core);
 
 /* Constants from parameters p, then states x from start values s, with the loops closed that are closed in u. */
-MBDY_API int mbdy_prepare(mbdy_core *core);
-MBDY_API int mbdy_start(mbdy_core *core);
+int mbdy_prepare(mbdy_core *core);
+int mbdy_start(mbdy_core *core);
 
-/* MBDY_BAD_INPUT where an input in u cannot be used, which a step would say too. */
-MBDY_API int mbdy_check(mbdy_core *core);
+/* MBDY_BAD_INPUT where an input (of the core's own u where NULL) cannot be used, which a step would say too. */
+int mbdy_check(mbdy_core *core, const double *u);
 
-/* x' and y at any state and input; the plant's own x, u and y where a pointer is null. Impulses of the last step are
-   in y with the plant's own x. */
-MBDY_API void mbdy_derivatives(mbdy_core *core, const double *x, const double *u, double *dx);
-MBDY_API void mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y);
+/* x' and y at any state and input; the core's own x, u and y where a pointer is NULL. Impulses of the last step are in y
+   with the core's own x. */
+void mbdy_derivatives(mbdy_core *core, const double *x, const double *u, double *dx);
+void mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y);
 
 /* Joints locked by u that move stop at once, as by a latch, and so does what loops closed by u hold; the momentum of the
    system stays. 1 where some did. */
-MBDY_API int mbdy_latch(mbdy_core *core);
+int mbdy_latch(mbdy_core *core);
 
 /* Scales each quaternion of a vector like x to one, without turning its sign. */
-MBDY_API void mbdy_normalise(double *x);
+void mbdy_normalise(const mbdy_model *model, double *x);
 
 /* Locked joints and closed loops are latched. Then one communication step H in ceil(H/h - 1e-9) equal internal
-   steps, the inputs held, linear or quadratic (booleans hold the value in u_end, or u where all is held); then y, with
-   the inputs of the end, which u and u_mid then have too. Small errors of closed loops are taken out at the end. On a fault x and impulses are as before. */
-MBDY_API int mbdy_step(mbdy_core *core, double H, double h, int integrator, int order);
-
-/* mbdy_step without y. */
-MBDY_API int mbdy_advance(mbdy_core *core, double H, double h, int integrator, int order);
+   steps, the inputs held, linear or quadratic (booleans hold the value in u_end, or u where all is held); u and u_mid
+   have the inputs of the end then. Small errors of closed loops are taken out at the end. On a fault x and impulses are
+   as before. */
+int mbdy_advance(mbdy_core *core, double H, double h, int order);
 
 /* `rows` communication steps in a row, inputs held or linear, with rows + 1 rows of `inputs`, one for each instant (the
-   plant's own u, held, where null); after each step the outputs at places `pick`, with the inputs of that instant, are
+   core's own u, held, where NULL); after each step the outputs at places `pick`, with the inputs of that instant, are
    written to `out`. Returns the status; *done says how many rows are whole. */
-MBDY_API int mbdy_run(mbdy_core *core, int rows, double H, double h, int integrator, int order,
-                      const double *inputs, const int *pick, int picked, double *out, int *done);
+int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const double *inputs, const int *pick, int picked,
+             double *out, int *done);
+
+/* Names for what is wrong: of inputs, parameters, states, start values, of the loop of each row; and of the bodies (and
+   loops) whose constants begin at places in k, increasing. */
+typedef struct mbdy_names {
+    const char *const *inputs, *const *parameters, *const *states, *const *starts, *const *rows;
+    int n_owners;
+    const char *const *owners;
+    const int *constants;
+} mbdy_names;
+
+enum { MBDY_TEXT = 1024 }; /* bytes of a text that mbdy_explain writes */
+
+/* What a status means, in words: the variable, its value and the remedy. A step was of H [s] from `time` [s] with internal
+   steps of h [s]. */
+/* After a start: whether the start value at a place in s was given and the loops moved it all the same; then `text` says so. */
+int mbdy_tell_move(const mbdy_core *core, const mbdy_names *names, int place, char *text);
+
+void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, double time, double H, double h, char *text);
 
 #endif

@@ -1,133 +1,81 @@
-"""A model's equations as a shared library: CasADi's C and our stepper, built once (`mbdy.engine.core.build`).
+"""A model's equations as a shared library: CasADi's C, a table of its functions and sizes, and our stepper.
 
-The library depends on the structure of the model alone.
+What is compiled depends on the structure of a model alone, and our own C not even on that: it is compiled once.
 """
 
 from __future__ import annotations
 
-import ctypes
-import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import casadi as ca
 
-from mbdy.engine.core import binding, rosenbrock
+from mbdy.engine.core import binding, integrators
 from mbdy.engine.core.build import FLAGS, FORWARD, LINK, compiler, shared_library
-from mbdy.engine.core.virtual import VirtualCore
-from mbdy.engine.linear.choice import Dynamics, equations_of
-from mbdy.engine.model.system import Model
 from mbdy.engine.order_n.derivatives import forward_of, smooth_derivatives
 from mbdy.engine.order_n.equations import Equations
-from mbdy.engine.order_n.loop_kernels import (
-    ASSEMBLY_STEPS,
-    CLOSED,
-    DRIFT,
-    NEARLY_CLOSED,
-    SETTLED,
-    SETTLING_STEPS,
-    TORN_APART,
-)
-from mbdy.engine.verification.formulations import ORDER_N, Derivatives
-from mbdy.engine.verification.formulations import formulation as chosen
 
-CLOSING = {
-    "ASSEMBLY_STEPS": ASSEMBLY_STEPS, "SETTLING_STEPS": SETTLING_STEPS, "CLOSED": CLOSED,
-    "NEARLY_CLOSED": NEARLY_CLOSED, "SETTLED": SETTLED, "DRIFT": DRIFT, "TORN_APART": TORN_APART,
-}  # fmt: skip
-"""How the core closes loops (`mbdy.engine.order_n.loop_kernels`)."""
-CORE = Path(__file__).parent
-
-
-class NoCompilerNote(UserWarning):
-    """Said once where steps run in CasADi's virtual machine because no C compiler was found."""
+FOLDER = Path(__file__).parent
+FILES = ("model.h", "core.h", "inside.h", "core.c", "loops.c", "explain.c")
+DOOR = "door.c"
+HEADER = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("model.h", "core.h"))
+"""What the core's functions are and what their numbers mean."""
+CONSTANTS = binding.constants(HEADER)
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A model's equations, ready to run: `core` makes any number of independent plants.
+    """A model's equations in C, ready to run: any number of independent cores and plants can be made of them.
 
-    ``library`` is the shared library's path, None where CasADi's virtual machine runs the steps. ``derivatives`` are
-    those of another formulation, which only the virtual machine's steps can take. ``implicit`` ones are ready for the
-    linearly implicit integrator too.
+    ``library`` is the shared library's path. ``implicit`` ones are ready for linearly implicit integrators too.
     """
 
     equations: Equations
-    library: Path | None
-    derivatives: Derivatives | None = None
+    library: Path
     implicit: bool = False
+    headers: tuple[str, ...] = (HEADER,)
+    """What the library's functions are."""
 
     @cached_property
-    def _loaded(self) -> ctypes.CDLL:
-        return binding.load(str(self.library))
-
-    def core(self) -> binding.Core | VirtualCore:
-        """A new plant of this core, its vectors all zero."""
-        if self.library is None:
-            return VirtualCore(self.equations, self.derivatives, implicit=self.implicit)
-        return binding.Core(self._loaded)
+    def functions(self) -> SimpleNamespace:
+        """The library's functions, as its headers declare them."""
+        return binding.library(self.library, self.headers)
 
 
-def compiled(
-    model: Model,
-    *,
-    virtual: bool = False,
-    formulation: str = ORDER_N,
-    dynamics: Dynamics | None = None,
-    implicit: bool = False,
-) -> Compiled:
-    """The equations of ``model`` in C, built if no earlier build is kept; ``virtual`` asks for none.
+def compiled_equations(equations: Equations, *, implicit: bool = False) -> Compiled:
+    """``equations`` in C, built if no earlier build is kept.
 
-    ``formulation`` other than ``"order-n"`` names a second opinion whose derivatives are stepped instead, without C;
-    raises ValueError for an unknown one and `UncoveredError` where ``model`` is not of its domain.
-    ``dynamics`` other than None are linear or partly linear (`mbdy.engine.linear.choice`).
-    ``implicit`` asks for the linearly implicit integrator (``"rosenbrock"``) beside the explicit ones: its directional
-    derivatives of the equations are compiled too, in another library. ValueError with another formulation.
-
-    Warns with `NoCompilerNote` where no compiler exists; raises `CompilerError` where one fails.
+    ``implicit`` asks for linearly implicit integrators beside the explicit ones: directional derivatives of the
+    equations are compiled too, in another library. Raises `CompilerError` where there is no compiler or it fails.
     """
-    if formulation != ORDER_N:
-        if dynamics is not None:
-            raise ValueError(
-                f"formulation {formulation!r} has the full dynamics only; leave formulation or dynamics out"
-            )
-        if implicit:
-            raise ValueError(
-                f"integrator 'rosenbrock' needs derivatives that formulation {formulation!r} does not have; "
-                f"leave formulation out ({ORDER_N!r}) or choose another integrator"
-            )
-        return Compiled(equations_of(model), None, chosen(formulation).derivatives(model))
-    return compiled_equations(equations_of(model, dynamics), virtual=virtual, implicit=implicit)
+    files = sources(equations, implicit=implicit) | {DOOR: text_of(DOOR)}
+    return Compiled(equations, shared_library(files, compiler(), FLAGS, LINK), implicit)
 
 
-def compiled_equations(made: Equations, *, virtual: bool = False, implicit: bool = False) -> Compiled:
-    """Equations in C, as `compiled` gives those of a model."""
-    if virtual:
-        return Compiled(made, None, implicit=implicit)
-    cc = compiler()
-    if cc is None:
-        warnings.warn(
-            "no C compiler found (cc, gcc, clang or ziglang): the steps run in CasADi's virtual machine, slower but "
-            "with the same results; `pip install mbdy[native]` brings a compiler",
-            NoCompilerNote,
-            stacklevel=3,
-        )
-        return Compiled(made, None, implicit=implicit)
-    return Compiled(made, shared_library(sources(made, implicit=implicit), cc, FLAGS, LINK), implicit=implicit)
+def text_of(file: str) -> str:
+    """The text of a C file of the core."""
+    return (FOLDER / file).read_text(encoding="utf-8")
 
 
-def sources(made: Equations, *, implicit: bool = False) -> dict[str, str]:
-    """The C sources of a core by file name: generated equations and sizes, and our stepper.
+def sources(
+    equations: Equations, *, implicit: bool = False, more: Mapping[str, tuple[ca.Function, ...]] | None = None
+) -> dict[str, str]:
+    """The C sources of a core by file name, but for what shows its functions.
 
-    ``implicit``  with the linearly implicit integrator.
+    ``implicit``  with the directional derivatives that linearly implicit integrators take.
+    ``more``      further generated files by name, with their functions (`mbdy.engine.order_n.derivatives`).
     """
-    files = {"model.c": generated(made.functions, "model.c"), "config.h": config(made, implicit=implicit)}
-    own = ["core.h", "core.c"]
-    if implicit:
-        files[FORWARD] = generated((forward_of(smooth_derivatives(made)),), FORWARD)
-        own += ["rosenbrock.h", "lu.h"]
-    return files | {name: (CORE / name).read_text(encoding="utf-8") for name in own}
+    functions = {"model.c": equations.functions}
+    if more:
+        functions |= more
+    elif implicit:
+        functions[FORWARD] = (forward_of(smooth_derivatives(equations)),)
+    files = {name: text_of(name) for name in FILES} | integrators.sources()
+    files |= {name: generated(some, name) for name, some in functions.items()}
+    return files | {"table.c": table(equations, [function for some in functions.values() for function in some])}
 
 
 @lru_cache(maxsize=32)
@@ -137,33 +85,46 @@ def generated(functions: tuple[ca.Function, ...], file: str) -> str:
     for function in functions:
         generator.add(function)
     title = "/* Generated by CasADi from mbdy's equations. */\n"
-    versions = (CORE / "old_glibc.h").read_text(encoding="utf-8")
-    return f"{title}{versions}#define CASADI_SYMBOL_EXPORT\n{generator.dump()}"
+    return f"{title}{text_of('old_glibc.h')}#define CASADI_SYMBOL_EXPORT\n{generator.dump()}"
 
 
-def config(made: Equations, *, implicit: bool = False) -> str:
-    """config.h: the sizes of a core's vectors, where quaternions and locks lie in them, and the integrators."""
-    table, switches = made.ports, made.ports.span("switches")
-    impulses, residuals = table.span("impulses"), table.span("residuals")
-    sizes = {
-        "NX": len(table.state_names), "NQ": made.n_q, "NU": len(table.input_names),
-        "NP": len(table.parameter_names), "NY": len(table.output_names), "NK": made.n_k,
-        "NQUAT": len(table.quaternions), "SWITCHES": switches.start, "NSWITCHES": switches.stop - switches.start,
-        "NLOCKS": len(made.locks), "IMPULSES": impulses.start, "NIMPULSES": impulses.stop - impulses.start,
-        "NROWS": residuals.stop - residuals.start, "RESIDUALS": residuals.start,
-        "MODAL": made.modal.start, "NMODAL": made.modal.stop - made.modal.start, "IMPLICIT": int(implicit),
+def table(equations: Equations, functions: Iterable[ca.Function]) -> str:
+    """table.c: sizes and places of one structure of model, and its ``functions``."""
+    ports = equations.ports
+    switches = ports.span("switches")
+    n_x = len(ports.state_names)
+    numbers = {
+        "n_x": n_x, "n_u": len(ports.input_names), "n_p": len(ports.parameter_names), "n_y": len(ports.output_names),
+        "n_k": equations.n_k, "n_coordinates": equations.n_q, "n_speeds": equations.modal.start - equations.n_q,
+        "n_modes": equations.modal.stop - equations.modal.start,
+        "switches": switches.start, "n_switches": switches.stop - switches.start,
+        "orbit_position": -1 if ports.orbit_position is None else ports.orbit_position.start,
+        "n_rows": len(equations.loop_rows), "loop_impulses": equations.loop_impulses,
     }  # fmt: skip
     places = {
-        "QUATERNIONS": (*table.quaternions, -1),
-        "LOCKS": (*(lock for lock, _ in made.locks), -1),
-        "LOCK_SPEEDS": (*(speed for _, speed in made.locks), -1),
+        "quaternions": ports.quaternions,
+        "locks": [lock for lock, _ in equations.locks],
+        "lock_speeds": [speed for _, speed in equations.locks],
+        "impulses": equations.impulse_places,
     }
-    lines = ["/* Generated by mbdy: sizes and places of one model's core. */"]
-    lines += [f"#define MBDY_{name} {size}" for name, size in sizes.items()]
-    lines += [f"#define MBDY_{name} {{{', '.join(map(str, at))}}}" for name, at in places.items()]
-    lines += [f"#define MBDY_{name} {value!r}" for name, value in CLOSING.items()] if made.assemble else []
-    if orbit := table.orbit_position:
-        lines.append(f"#define MBDY_ORBIT_POSITION {orbit.start}")
-    if implicit:
-        lines += rosenbrock.definitions()
-    return "\n".join((*lines, ""))
+    counts = {"n_quaternions": len(ports.quaternions), "n_locks": len(equations.locks),
+              "n_impulses": len(equations.impulse_places)}  # fmt: skip
+    names = [function.name() for function in functions]
+    return "\n".join([
+        "/* Generated by mbdy: sizes, places and functions of one structure of model. */", '#include "model.h"', "",
+        "#define GENERATED(name) \\",
+        "    int name(const double **arg, double **res, int *iw, double *w, int mem); \\",
+        "    int name##_work(int *n_arg, int *n_res, int *n_iw, int *n_w);",
+        *(f"GENERATED({name})" for name in names), "",
+        *(f"static const int {name}[] = {{{_listed(some)}}};" for name, some in places.items()), "",
+        "static const mbdy_model model = {",
+        *(f"    .{name} = {number}," for name, number in {**numbers, **counts}.items()),
+        *(f"    .{name} = {name}," for name in places),
+        "    .functions = {",
+        *(f"        [{name.replace('mbdy_model_', 'mbdy_').upper()}] = {{{name}, {name}_work}}," for name in names),
+        "    },", "};", "", "const mbdy_model *mbdy_this(void) { return &model; }", "",
+    ])  # fmt: skip
+
+
+def _listed(places: Sequence[int]) -> str:
+    return ", ".join(map(str, places)) or "-1"

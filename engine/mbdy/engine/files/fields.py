@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Tag
 
 from mbdy.engine.model.faults import RefusalError, shown
+from mbdy.engine.model.law import JointValue
 from mbdy.engine.model.system import Matrix3, Vector3
 from mbdy.engine.model.units import Acceleration, Inertia, Length, Mass, Number, quantity
 
@@ -102,11 +103,14 @@ def _rotation_form(value: object) -> str:
     return "name" if isinstance(value, str) else "axes"
 
 
+def bearing_number(value: JointValue) -> Any:
+    """The type of a number of a bearing."""
+    unit = value.rotation
+    return Annotated[float, BeforeValidator(partial(quantity, unit=unit)), _bounded(unit, zero=not value.above)]
+
+
 BodyMass = Annotated[Mass, AfterValidator(_not_negative)]
 SpinInertia = Annotated[Inertia, AfterValidator(_positive)]
-BearingDamping = Annotated[float, BeforeValidator(partial(quantity, unit="N.m.s/rad")), _bounded("N.m.s/rad")]
-BearingFriction = Annotated[float, BeforeValidator(partial(quantity, unit="N.m")), _bounded("N.m")]
-BearingRate = Annotated[float, BeforeValidator(partial(quantity, unit="rad/s")), _bounded("rad/s", zero=False)]
 Lengths = Annotated[tuple[Length, Length, Length], _sized(3, "three lengths")]
 Accelerations = Annotated[tuple[Acceleration, Acceleration, Acceleration], _sized(3, "three accelerations")]
 Switch = Annotated[bool, BeforeValidator(_truth)]

@@ -29,7 +29,8 @@ import numpy as np
 from mbdy.engine.files.frames import frame_of, sequence_fault
 from mbdy.engine.files.tables import JointTable
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown
-from mbdy.engine.model.joint_values import HARNESS, JOINT_VALUES, LAWS
+from mbdy.engine.model.law import JointValue
+from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 from mbdy.engine.model.system import IDENTITY, Joint, Motion, Vector3
 from mbdy.engine.model.units import odd_angle, quantity
 
@@ -43,11 +44,12 @@ PARALLEL = 1e-9
 
 MOTIONS: tuple[str, ...] = get_args(Motion)
 _PLACE = {"at", "frame"}
-_EFFORT = {*JOINT_VALUES, "motion"}
+_POINTS = {name for name, value in JOINT_VALUES.items() if value.points}
+_EFFORT = {*JOINT_VALUES, "motion"} - _POINTS
 KEYS: Mapping[str, set[str]] = {
     "fixed": _PLACE,
-    "revolute": _PLACE | _EFFORT | {"axis", HARNESS},
-    "prismatic": _PLACE | _EFFORT | {"axis", HARNESS},
+    "revolute": _PLACE | _EFFORT | _POINTS | {"axis"},
+    "prismatic": _PLACE | _EFFORT | _POINTS | {"axis"},
     "cylindrical": _PLACE | _EFFORT | {"axis"},
     "universal": _PLACE | _EFFORT | {"axes"},
     "gimbal": _PLACE | _EFFORT | {"axes", "sequence"},
@@ -55,7 +57,7 @@ KEYS: Mapping[str, set[str]] = {
     "planar": _PLACE | _EFFORT | {"axis"},
     "free": {"motion"},
     "attitude": {"motion"},
-    "general": _PLACE | _EFFORT | {"translation", "rotation", HARNESS},
+    "general": _PLACE | _EFFORT | _POINTS | {"translation", "rotation"},
 }
 """What each kind takes besides ``to`` and ``kind``."""
 AXIS_KEYS = ("axis", "axes", "sequence", "translation", "rotation")
@@ -208,17 +210,16 @@ def _with_values(joint: Joint, table: JointTable, path: str, findings: Findings)
     """``joint`` with its stiffness, damping and the other numbers of the file, and its motion."""
     takes = KEYS[joint.kind]
     values: dict[str, Any] = {}
-    for name in JOINT_VALUES:
+    for name, value in JOINT_VALUES.items():
         given = getattr(table, name)
         if given is not None and name in takes:
-            values[name] = _values(joint, name, given, f"{path}.{name}", findings)
-    for name in ("stiffness", "damping", "cubic_stiffness"):
-        if any(value < 0 for value in values.get(name, ())):
+            read = _points if value.points else _values
+            values[name] = read(joint, value, given, f"{path}.{name}", findings)
+    for name, value in JOINT_VALUES.items():
+        if value.passive and any(number < 0 for number in values.get(name, ())):
             findings.warn(f"{path}.{name}", "is negative and feeds energy in", "make sure that it is meant")
     if table.motion is not None and joint.kind != "fixed":
         values["motion"] = _motion(joint, table.motion, f"{path}.motion", findings)
-    if table.harness is not None and HARNESS in takes:
-        values[HARNESS] = _harness(joint, table.harness, f"{path}.{HARNESS}", findings)
     values = _lawful(values, path, findings)
     return Joint(
         to=joint.to, node=joint.node, kind=joint.kind, translations=joint.translations, rotations=joint.rotations,
@@ -228,38 +229,35 @@ def _with_values(joint: Joint, table: JointTable, path: str, findings: Findings)
 
 def _lawful(values: dict[str, Any], path: str, findings: Findings) -> dict[str, Any]:
     """``values`` without the laws that lack a value or have an impossible one, which are refused."""
-    for law, names in LAWS.items():
-        given = [name for name in names if name in values]
-        if not given:
+    for law in LAWS:
+        present = [value for value in law.values if value.name in values]
+        if not present:
             continue
-        missing = [n for n in names if JOINT_VALUES[n].default is None and n not in values]
+        needed = [value.name for value in law.values if value.default is None]
+        missing = [name for name in needed if name not in values]
         for name in missing:
-            needed = ", ".join(n for n in names if JOINT_VALUES[n].default is None)
-            findings.refuse(f"{path}.{name}", f"is missing beside '{given[0]}'", f"give all of {needed}")
-        sound = not missing and all(values[name] for name in given)
-        for name in given if sound else ():
-            least = JOINT_VALUES[name].minimum
-            strict = name == "friction_rate"
-            low = [v for v in values[name] if least is not None and (v < least or (strict and v == least))]
+            message = f"is missing beside '{present[0].name}'"
+            findings.refuse(f"{path}.{name}", message, f"give all of {', '.join(needed)}")
+        sound = not missing and all(values[value.name] for value in present)
+        for value in present if sound else ():
+            least, numbers = value.minimum, values[value.name]
+            low = [n for n in numbers if least is not None and (n < least or (value.above and n == least))]
             for wrong in low[:1]:
-                wanted = f"{'>' if strict else '>='} {least:g}"
-                findings.refuse(f"{path}.{name}", f"must be {wanted}, got {wrong}", "give another value")
+                wanted = f"{'>' if value.above else '>='} {least:g}"
+                findings.refuse(f"{path}.{value.name}", f"must be {wanted}, got {wrong}", "give another value")
                 sound = False
-        if (
-            sound
-            and law == "stops"
-            and not all(low < high for low, high in zip(values["stop_lower"], values["stop_upper"], strict=True))
-        ):
-            findings.refuse(f"{path}.stop_lower", "must be below stop_upper", "swap the two")
-            sound = False
+        for value in present if sound else ():
+            pairs = zip(values[value.name], values[value.below], strict=True) if value.below else ()
+            if not all(low < high for low, high in pairs):
+                findings.refuse(f"{path}.{value.name}", f"must be below {value.below}", "swap the two")
+                sound = False
         if not sound:
-            values = {name: value for name, value in values.items() if name not in names}
+            values = {name: numbers for name, numbers in values.items() if JOINT_VALUES.get(name) not in law.values}
     return values
 
 
-def _values(joint: Joint, name: str, given: object, path: str, findings: Findings) -> tuple[float, ...]:
-    """One number for each degree of freedom or each coordinate, as `JOINT_VALUES` has it, in SI."""
-    value = JOINT_VALUES[name]
+def _values(joint: Joint, value: JointValue, given: object, path: str, findings: Findings) -> tuple[float, ...]:
+    """One number for each degree of freedom or each coordinate, in SI."""
     units = [value.translation] * joint.n_translations + [value.rotation] * joint.n_rotations
     wanted = joint.n_u if value.speeds else joint.n_coordinates
     entries = given if isinstance(given, list) else [given] * joint.n_u
@@ -281,19 +279,21 @@ def _values(joint: Joint, name: str, given: object, path: str, findings: Finding
             told.add(str(refusal))
             numbers.append(0.0)
     if any(numbers[wanted:]):
-        what = f"a spherical joint has no angle for a {name} to act on"
+        what = f"a spherical joint has no angle for a {value.name} to act on"
         remedy = "use a gimbal or a torque input" if not wanted else f"give {wanted} values, for its translations only"
         findings.refuse(path, what, remedy)
     return tuple(numbers[:wanted])
 
 
-def _harness(joint: Joint, given: object, path: str, findings: Findings) -> tuple[tuple[float, float], ...]:
-    """The points of a cable harness in SI, their coordinates increasing; none where there are faults."""
+def _points(
+    joint: Joint, value: JointValue, given: object, path: str, findings: Findings
+) -> tuple[tuple[float, float], ...]:
+    """The points of a table over the only coordinate in SI, increasing; none where there are faults."""
     if joint.n_coordinates != 1:
         message = f"needs a joint with exactly one distance or angle, this one has {joint.n_coordinates}"
         findings.refuse(path, message, "remove it, or split the joint with a massless body")
         return ()
-    units = ("m", "N") if joint.n_translations else ("rad", "N.m")
+    units = ("m", value.translation) if joint.n_translations else ("rad", value.rotation)
     example = f'[["-1 {units[0]}", "0.4 {units[1]}"], ["1 {units[0]}", "-0.4 {units[1]}"]]'
     if not isinstance(given, list) or len(given) < 2 or not all(isinstance(p, list) and len(p) == 2 for p in given):
         findings.refuse(path, f"must be two points or more, each a pair, got {shown(given)}", f"for example {example}")

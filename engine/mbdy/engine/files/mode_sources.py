@@ -1,12 +1,9 @@
-"""Sources of modal data that a model file names: generators with their keys and units, and files of other programs.
-
-The keys are the arguments of the functions that make the body, of which the annotations say what they take.
-"""
+"""Bodies made by the sources of modal data that a model file names: generators, and files of other programs."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,35 +11,20 @@ from typing import Any
 from mbdy.engine.files.tables import BodyTable
 from mbdy.engine.flexible.modal_body import ModalBody
 from mbdy.engine.flexible.moments import clamped
+from mbdy.engine.flexible.sources import SOURCES, Key
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, path_of, shown
 from mbdy.engine.model.units import quantity
 
-FUNCTIONS: Mapping[str, tuple[str, str]] = {
-    "beam": ("beam", "beam"),
-    "plate": ("plate", "plate"),
-    "torsion": ("torsion", "torsion"),
-    "reduce": ("model_files", "reduced"),
-    "file": ("model_files", "modal_file"),
-}
-"""Module in `mbdy.engine.flexible`, imported where a file names it, and function of each source."""
 CLAMP = "clamp"
 """The key beside those of ``file`` that names the node at which a joint holds the body."""
-UNITS: Mapping[str, str] = {
-    "length": "m", "width": "m", "thickness": "m", "origin": "m",
-    "mass_per_length": "kg/m", "mass_per_area": "kg/m2", "polar_inertia": "kg.m",
-    "rigidity": "N.m", "youngs_modulus": "Pa", "poisson": "1",
-    "bending_stiffness": "N.m2", "torsional_stiffness": "N.m2",
-    "tip_mass": "kg", "tip_inertia": "kg.m2", "damping_ratio": "1", "normal": "1",
-}  # fmt: skip
-"""Units of the keys that are numbers, or lists of them."""
-KINDS: Mapping[str, tuple[type, str]] = {
-    "bool": (bool, "true or false"),
-    "int": (int, "a whole number"),
-    "float": (float, "a number"),
-    "str": (str, "text"),
-    "Literal": (str, "text"),
+FORMS: Mapping[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    Path: "the name of a file",
 }
-"""Words of an annotation, the type that they allow, and how a message calls it."""
+"""How a message calls a type."""
 
 
 def made_of(source: str, table: BodyTable, path: str, folder: Path, findings: Findings) -> ModalBody | None:
@@ -54,16 +36,16 @@ def made_of(source: str, table: BodyTable, path: str, folder: Path, findings: Fi
     function, values = _function(source, getattr(table.flex, source), place, findings)
     if function is None:
         return None
-    hidden = _hidden(source, table, path, findings)
-    keys = {name: p for name, p in inspect.signature(function).parameters.items() if name not in hidden}
+    hidden, keys = _hidden(source, table, path, findings), SOURCES[source].keys
     clamp = _clamp(values.pop(CLAMP, None), place, findings) if source == "file" else None
     for key in values.keys() - keys.keys():
         findings.refuse(f"{place}.{key}", "unknown key", nearest(key, [*keys, CLAMP] if source == "file" else keys))
-    for key, parameter in keys.items():
-        if parameter.default is parameter.empty and key not in values:
-            findings.refuse(f"{place}.{key}", "is missing", f"'{source}' needs it" + _in_unit(key))
+    for key, takes in keys.items():
+        if takes.required and key not in values:
+            unit = f", in {takes.unit}" if takes.unit else ""
+            findings.refuse(f"{place}.{key}", "is missing", f"'{source}' needs it{unit}")
     arguments = {
-        key: _value(key, value, str(keys[key].annotation), f"{place}.{key}", folder, findings)
+        key: _value(keys[key], value, f"{place}.{key}", folder, findings)
         for key, value in values.items()
         if key in keys
     }
@@ -87,8 +69,8 @@ def _function(
         form = "the name of a file or a table" if source == "file" else "a table"
         findings.refuse(place, f"must be {form}, got {shown(given)}", f"write [{place}]")
         return None, {}
-    module, name = FUNCTIONS[source]
-    return getattr(import_module(f"mbdy.engine.flexible.{module}"), name), dict(values)
+    module = import_module(f"mbdy.engine.flexible.{SOURCES[source].module}")
+    return getattr(module, SOURCES[source].function), dict(values)
 
 
 def _hidden(source: str, table: BodyTable, path: str, findings: Findings) -> dict[str, Any]:
@@ -124,38 +106,32 @@ def _clamp(given: object, place: str, findings: Findings) -> str | None:
     return given
 
 
-def _value(key: str, value: Any, words: str, place: str, folder: Path, findings: Findings) -> Any:
-    """``value`` in SI, as the function takes it whose annotation is ``words``."""
+def _value(key: Key, value: Any, place: str, folder: Path, findings: Findings) -> Any:
+    """``value`` in SI, as the source's function takes it."""
     if isinstance(value, list):
-        return [_value(key, v, words, f"{place}[{k + 1}]", folder, findings) for k, v in enumerate(value)]
-    if isinstance(value, dict) and "Mapping" in words:
-        inner = words.partition(",")[2]
-        return {name: _value(key, v, inner, f"{place}.{name}", folder, findings) for name, v in value.items()}
-    if key in UNITS and not (isinstance(value, str) and "str" in words):
+        return [_value(key, v, f"{place}[{k + 1}]", folder, findings) for k, v in enumerate(value)]
+    if isinstance(value, dict) and key.named:
+        inner = replace(key, named=False)
+        return {name: _value(inner, v, f"{place}.{name}", folder, findings) for name, v in value.items()}
+    if key.unit:
         try:
-            return quantity(value, UNITS[key])
+            return quantity(value, key.unit)
         except RefusalError as refusal:
             findings.refuse(place, refusal.message, refusal.remedy)
             return 0.0
-    if "Path" in words and isinstance(value, str):
+    if Path in key.types and isinstance(value, str):
         if not (folder / value).is_file():
             findings.refuse(
                 place, f"there is no file {value!r} in {str(folder)!r}", "give its path from the model file"
             )
         return folder / value
-    allowed = {} if "Mapping" in words else {kind: text for word, (kind, text) in KINDS.items() if word in words}
-    if not (type(value) in allowed or (type(value) is int and float in allowed)):
-        form = "the name of a file" if "Path" in words else " or ".join(dict.fromkeys(allowed.values())) or "a table"
+    if key.named or not (type(value) in key.types or (type(value) is int and float in key.types)):
+        form = "a table" if key.named else " or ".join(FORMS[kind] for kind in key.types)
         findings.refuse(place, f"must be {form}, got {shown(value)}", "give another value")
     return value
 
 
-def _in_unit(key: str) -> str:
-    unit = UNITS.get(key)
-    return f", in {unit}" if unit and unit != "1" else ""
-
-
-def _tell(error: Exception, keys: Mapping[str, Any], place: str, path: str, findings: Findings) -> None:
+def _tell(error: Exception, keys: Container[str], place: str, path: str, findings: Findings) -> None:
     """Refuse what ``error`` says, at the key that its text begins with where it does."""
     words = str(error.args[0]) if isinstance(error, KeyError) else str(error)
     named, _, rest = words.partition(": ")

@@ -19,12 +19,11 @@ from mbdy.engine.files.fields import symmetric_tensor
 from mbdy.engine.files.mode_sources import made_of
 from mbdy.engine.files.tables import REMEDIES, BodyTable, FlexTable, NodeTable
 from mbdy.engine.flexible.modal_body import ModalBody
+from mbdy.engine.flexible.sources import SOURCES
 from mbdy.engine.model.faults import Findings, RefusalError, path_of, shown
 from mbdy.engine.model.system import ZERO3, Flex, Matrix3, Node, Vector3
 from mbdy.engine.model.units import quantity
 
-SOURCES = ("beam", "plate", "torsion", "reduce", "file")
-"""Keys that bring all modal data, the mass, mass centre and inertia of the body, and the shapes of its nodes."""
 MODAL = ("frequencies", "damping_ratios", "mass", "stiffness", "damping")
 TERMS = ("coupling", "inertia_first", "inertia_second", "gyroscopic", "moment_second")
 ASYMMETRY = 1e-9
@@ -125,7 +124,7 @@ def flex_of(table: FlexTable, path: str, findings: Findings) -> Flex | None:
              "gyroscopic": (m, m, 3), "moment_second": (3, m, m)}  # fmt: skip
     if table.coupling is None:
         findings.refuse(f"{path}.coupling", "is missing", f"give 6 rows of {m}: {_WHAT['coupling']}")
-    terms = {key: array_of(getattr(table, key), sizes[key], f"{path}.{key}", findings) for key in TERMS}
+    terms = {key: _array(table, key, sizes[key], path, findings) for key in TERMS}
     mirrors = (("inertia_first", 1, 2), ("inertia_second", 2, 3), ("inertia_second", 0, 1), ("moment_second", 1, 2))
     for key, i, j in mirrors:
         terms[key] = _mirrored(terms[key], (i, j), f"{path}.{key}", findings)
@@ -148,8 +147,8 @@ def node_of(table: NodeTable, modes: int, path: str, findings: Findings) -> Node
     if "shape" not in given and table.at != ZERO3:
         remedy = f"give 6 rows of {modes}: {_WHAT['shape']}; zeros where they leave it alone"
         findings.warn(f"{path}.shape", "is missing, so no mode moves this node", remedy)
-    shape = array_of(given.get("shape"), (6, modes), f"{path}.shape", findings)
-    bend = array_of(given.get("bend"), (3, modes, modes), f"{path}.bend", findings)
+    shape = _array(table, "shape", (6, modes), path, findings)
+    bend = _array(table, "bend", (3, modes, modes), path, findings)
     bend = _mirrored(bend, (1, 2), f"{path}.bend", findings)
     return Node(at=table.at, shape=nested(shape), bend=nested(bend))
 
@@ -164,12 +163,15 @@ def frequency(value: object) -> float:
         raise RefusalError(refusal.message, "give a number in rad/s, or text with its unit such as '2.5 Hz'") from None
 
 
-def array_of(value: object, shape: Sequence[int], path: str, findings: Findings) -> np.ndarray | None:
-    """``value``, lists in lists, as an array of ``shape``; None where there is none or it has faults."""
+def _array(
+    table: FlexTable | NodeTable, key: str, shape: Sequence[int], path: str, findings: Findings
+) -> np.ndarray | None:
+    """The ``key`` of ``table``, lists in lists, as an array of ``shape``; None where there is none or it has faults."""
+    value, path = getattr(table, key), f"{path}.{key}"
     if value is None:
         return None
     before = len(findings.faults)
-    entries = _entries(value, shape, path, findings)
+    entries = _entries(value, shape, path, _WHAT.get(key, ""), findings)
     return np.array(entries, dtype=float).reshape(shape) if len(findings.faults) == before else None
 
 
@@ -186,7 +188,7 @@ def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
-def _entries(value: object, shape: Sequence[int], path: str, findings: Findings) -> list[float]:
+def _entries(value: object, shape: Sequence[int], path: str, what: str, findings: Findings) -> list[float]:
     if not shape:
         try:
             return [quantity(value, "1")]
@@ -195,14 +197,12 @@ def _entries(value: object, shape: Sequence[int], path: str, findings: Findings)
             return []
     if not isinstance(value, list) or len(value) != shape[0]:
         got = f"{len(value)}" if isinstance(value, list) else shown(value)
-        key = path.partition("[")[0].rpartition(".")[2]
         size = " x ".join(map(str, shape))
-        remedy = f"give {size} numbers in brackets" + (f": {_WHAT[key]}" if key in _WHAT else "")
+        remedy = f"give {size} numbers in brackets" + (f": {what}" if what else "")
         findings.refuse(path, f"must be a list of {shape[0]} entries, got {got}", remedy)
         return []
-    return [
-        number for k, entry in enumerate(value) for number in _entries(entry, shape[1:], f"{path}[{k + 1}]", findings)
-    ]
+    entries = (_entries(entry, shape[1:], f"{path}[{k + 1}]", what, findings) for k, entry in enumerate(value))
+    return [number for numbers in entries for number in numbers]
 
 
 def _spectral(table: FlexTable, m: int, path: str, findings: Findings) -> tuple[np.ndarray | None, ...]:
@@ -225,9 +225,9 @@ def _spectral(table: FlexTable, m: int, path: str, findings: Findings) -> tuple[
                 raise RefusalError(f"must be >= 0, got {shown(entry)}", "give the mode's frequency, the frame held")
         except RefusalError as refusal:
             findings.refuse(f"{path}.frequencies[{k + 1}]", refusal.message, refusal.remedy)
-    given = 0.0 if table.damping_ratios is None else table.damping_ratios
-    zeta = array_of(given, (m,) if isinstance(given, list) else (), f"{path}.damping_ratios", findings)
-    mass = np.ones(m) if table.mass is None else array_of(table.mass, (m,), f"{path}.mass", findings)
+    shape, none = (m,) if isinstance(table.damping_ratios, list) else (), table.damping_ratios is None
+    zeta = np.zeros(()) if none else _array(table, "damping_ratios", shape, path, findings)
+    mass = np.ones(m) if table.mass is None else _array(table, "mass", (m,), path, findings)
     if zeta is None or mass is None:
         return None, None, None
     if np.any(zeta < 0):
@@ -251,7 +251,7 @@ def _matrices(table: FlexTable, m: int, path: str, findings: Findings) -> tuple[
             matrices.append(np.zeros((m, m)))
             continue
         full = isinstance(given, list) and any(isinstance(row, list) for row in given)
-        array = array_of(given, (m, m) if full else (m,), place, findings)
+        array = _array(table, key, (m, m) if full else (m,), path, findings)
         array = np.diag(array) if array is not None and not full else array
         array = _mirrored(array, (0, 1), place, findings)
         matrices.append(array)

@@ -27,6 +27,7 @@ from mbdy.engine.files.initial import starts_of
 from mbdy.engine.files.joints import joint_of, place_of
 from mbdy.engine.files.loops import check_joints_places, check_loop, loop_of
 from mbdy.engine.files.modes import Material, material_of
+from mbdy.engine.files.port_choice import choice_of
 from mbdy.engine.files.tables import FORMAT, REMEDIES, FileTable, read_tables
 from mbdy.engine.files.write import dumps
 from mbdy.engine.model.faults import Fault, Findings, ModelError, ModelWarning, path_of, shown
@@ -95,6 +96,8 @@ def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
     found = faults_of_energy(model)
     findings.faults += [fault for fault in found if not findings.faulty(fault.path.removesuffix(".flex.coupling"))]
     findings.faults += _told_of_sound_parts(faults_of_inertia(model), model, findings)
+    unjudged = {*unread, *(["loop"] if len(loops) < len(file.loop) else [])}
+    model = replace(model, port_choice=choice_of(file.ports, model, unjudged, findings))
     if loops and not findings.faults:
         model = assembled(model, findings)
     if findings.faults:

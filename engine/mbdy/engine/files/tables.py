@@ -6,20 +6,17 @@ and answers with what is left without it, so that what depends on several tables
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from mbdy.engine.files.fields import (
     Accelerations,
     Axes,
     Axis,
-    BearingDamping,
-    BearingFriction,
-    BearingRate,
     BodyMass,
     GravitationalParameter,
     InertiaTensor,
@@ -28,8 +25,12 @@ from mbdy.engine.files.fields import (
     Rotation,
     SpinInertia,
     Switch,
+    bearing_number,
 )
+from mbdy.engine.flexible.sources import SOURCES
+from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, path_of, shown
+from mbdy.engine.model.laws import JOINT_VALUES
 from mbdy.engine.model.system import ZERO3
 
 FORMAT = 1
@@ -55,6 +56,14 @@ class StrictTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+AnyTable = TypeVar("AnyTable", bound=StrictTable)
+
+
+def _with_keys(keys: Mapping[str, Any]) -> Callable[[type[AnyTable]], type[AnyTable]]:
+    """Adds keys, each with its type and default, that follow from other tables of the engine."""
+    return lambda table: create_model(table.__name__, __base__=table, __doc__=table.__doc__, **keys)
+
+
 class SystemTable(StrictTable):
     """``[system]``: uniform ``gravity`` [m/s2], inertial axes; whether there is a ``gravity_gradient``, and for it the
     ``orbit_position`` [m] of the system's mass centre and the ``gravitational_parameter`` [m3/s2]."""
@@ -65,8 +74,9 @@ class SystemTable(StrictTable):
     gravitational_parameter: GravitationalParameter | None = None
 
 
+@_with_keys(dict.fromkeys(JOINT_VALUES, (Any, None)))
 class JointTable(StrictTable):
-    """``[body.NAME.joint]``; `mbdy.engine.files.joints` says which keys a kind takes, and in which units."""
+    """``[body.NAME.joint]`` with the values of its laws; `mbdy.engine.files.joints` says which keys a kind takes."""
 
     to: str
     kind: str | None = None
@@ -77,29 +87,15 @@ class JointTable(StrictTable):
     sequence: str | None = None
     translation: Axes | None = None
     rotation: Rotation | None = None
-    stiffness: Any = None
-    damping: Any = None
-    rest: Any = None
-    cubic_stiffness: Any = None
-    friction: Any = None
-    friction_rate: Any = None
-    stop_stiffness: Any = None
-    stop_lower: Any = None
-    stop_upper: Any = None
-    stop_damping: Any = None
-    harness: Any = None
     motion: Any = None
 
 
+@_with_keys({name: (bearing_number(value), value.default) for name, value in BEARING.items()})
 class WheelTable(StrictTable):
-    """``[body.NAME.wheel.NAME]``: spin ``axis`` [-] in body axes, spin ``inertia`` [kg.m2], and its bearing's viscous
-    ``damping`` [N.m.s/rad] and Coulomb ``friction`` [N.m], smoothed below ``friction_rate`` [rad/s]."""
+    """``[body.NAME.wheel.NAME]``: spin ``axis`` [-] in body axes, spin ``inertia`` [kg.m2], and its bearing."""
 
     axis: Axis
     inertia: SpinInertia
-    damping: BearingDamping = 0.0
-    friction: BearingFriction = 0.0
-    friction_rate: BearingRate = 0.1
 
 
 class NodeTable(StrictTable):
@@ -110,6 +106,7 @@ class NodeTable(StrictTable):
     bend: Any = None
 
 
+@_with_keys(dict.fromkeys(SOURCES, (Any, None)))
 class FlexTable(StrictTable):
     """``[body.NAME.flex]``: modal data, or where they come from; `mbdy.engine.files.modes` reads the values."""
 
@@ -123,11 +120,6 @@ class FlexTable(StrictTable):
     inertia_second: Any = None
     gyroscopic: Any = None
     moment_second: Any = None
-    beam: Any = None
-    plate: Any = None
-    torsion: Any = None
-    reduce: Any = None
-    file: Any = None
 
 
 class BodyTable(StrictTable):
@@ -165,6 +157,13 @@ class LoopTable(StrictTable):
     switchable: Switch = False
 
 
+class PortsTable(StrictTable):
+    """``[ports]``: names and patterns of inputs and outputs; `mbdy.engine.files.port_choice` reads them."""
+
+    inputs: Any = None
+    outputs: Any = None
+
+
 class FileTable(StrictTable):
     """The whole file."""
 
@@ -174,6 +173,7 @@ class FileTable(StrictTable):
     body: dict[str, BodyTable] = Field(default_factory=dict)
     initial: dict[str, Any] = Field(default_factory=dict)
     loop: dict[str, LoopTable] = Field(default_factory=dict)
+    ports: PortsTable = PortsTable()
 
 
 STAND_INS: dict[str, Any] = {

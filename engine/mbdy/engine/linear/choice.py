@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from mbdy.engine.core.library import Compiled, compiled_equations
 from mbdy.engine.linear.reference_point import Values
 from mbdy.engine.model.system import Model
 from mbdy.engine.order_n.equations import Equations, equations
@@ -85,3 +86,12 @@ def equations_of(model: Model, dynamics: Dynamics | None = None) -> Equations:
     from mbdy.engine.linear.partly_linear import partly_linear_equations
 
     return partly_linear_equations(model, dynamics.joints)
+
+
+def compiled(model: Model, *, dynamics: Dynamics | None = None, implicit: bool = False) -> Compiled:
+    """The equations of ``model`` in C, built if no earlier build is kept.
+
+    ``dynamics`` other than None are linear or partly linear. ``implicit`` asks for linearly implicit integrators
+    (``"rosenbrock"``) beside the explicit ones. Raises `CompilerError` where there is no compiler or it fails.
+    """
+    return compiled_equations(equations_of(model, dynamics), implicit=implicit)

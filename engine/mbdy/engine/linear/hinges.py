@@ -157,7 +157,9 @@ class Hinged:
 
     def _given(self, *names: str) -> SX:
         table = self.ports.by_name
-        return ca.vertcat(SX(0, 1), *(self.u[table[name].places] for name in names if name in table))
+        still = {v.name: SX(ca.DM(list(v.start or ()))) for v in self.ports.hidden if v.causality == "input"}
+        known = (name for name in names if name in table or name in still)
+        return ca.vertcat(SX(0, 1), *(still[name] if name in still else self.u[table[name].places] for name in known))
 
     def rates(self, omega_rate: SX, hinge_rates: Mapping[int, SX], moved: SX, force: SX) -> SX:
         """``x'`` of the accelerations found.
@@ -215,3 +217,20 @@ def turning(system: Hinged, hinge: Hinge, kept: Kept) -> SX:
     along = axis @ axis.T
     fixed, c, s = kept(frame @ along), kept(frame @ (SX.eye(3) - along)), kept(frame @ spatial.skew(axis))
     return fixed + ca.cos(angle) * c + ca.sin(angle) * s
+
+
+def solved(coefficients: SX, right: SX, held: list[SX], known: list[SX]) -> SX:
+    """``y`` of ``coefficients @ y = right``, with ``y = known`` where ``held`` is 1, by an unrolled L D L^T.
+
+    Rows and columns that are always held are struck out; those that are so at times are put to the unit matrix's.
+    """
+    at = [i for i, how in enumerate(held) if not (how.is_constant() and float(how) == 1.0)]
+    given = ca.vertcat(*known)
+    free = ca.vertcat(*(1 - held[i] for i in at))
+    kept = coefficients[at, at] * (free @ free.T) + ca.diag(1 - free)
+    rest = free * (right[at] - coefficients[at, :] @ given)
+    answer = spatial.solve_ldl(kept, rest)
+    found = SX(given)
+    for place, i in enumerate(at):
+        found[i] += answer[place]
+    return found

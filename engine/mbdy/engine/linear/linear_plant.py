@@ -1,6 +1,6 @@
 """Linear equations of a model about an operating point, over the same variables and vectors as the full ones.
 
-The accelerations ``r = [u', h']`` are linear about the operating point (equations.md, section 9):
+The accelerations ``r = [u', h']`` are linear about the operating point (equations.md, "Linear equations"):
 
     r = r0 + G c,    c = what the coordinates, speeds, momenta and inputs are away from it,
 
@@ -27,7 +27,8 @@ from casadi import MX, SX
 
 from mbdy.engine.linear.columns import Column, Columns
 from mbdy.engine.linear.reference_point import ReferencePoint, Values
-from mbdy.engine.model.joint_values import HARNESS
+from mbdy.engine.model.laws import JOINT_VALUES
+from mbdy.engine.model.ports import whole_inputs
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.variables import switched
 from mbdy.engine.order_n import rigid_body as kernels
@@ -37,8 +38,6 @@ from mbdy.engine.order_n.derivatives import forward_of
 from mbdy.engine.order_n.efforts import effort
 from mbdy.engine.order_n.equations import Equations, equations
 
-LAW_STRENGTHS = ("stiffness", "damping", "cubic_stiffness", "friction", "stop_stiffness", "stop_damping")
-"""Constants of a joint without which its laws do nothing."""
 DRAWS = 3
 """Random parameters at which an entry of G must be zero for it to be left out of the code."""
 SIZES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.0)
@@ -53,10 +52,15 @@ def linear_equations(model: Model, at: Values, geometry: str) -> Equations:
                 f"linear equations: the motion of the floating root {body.name!r} can be prescribed; only "
                 "that of joints can"
             )
-    full = equations(model)
-    point = ReferencePoint(full.ports, at)
-    made = _Linear(model, full, point, first_order=geometry == "first-order")
-    x, u, s = (MX.sym(n, size) for n, size in (("x", point.n_x), ("u", point.n_u), ("s", point.n_x)))
+    full, chosen = equations(model.whole), equations(model)
+    point = ReferencePoint(full.ports, at, chosen.ports)
+    made = _Linear(model.whole, full, point, first_order=geometry == "first-order")
+    x, u, s = (
+        MX.sym(n, size) for n, size in (("x", point.n_x), ("u", len(chosen.ports.input_names)), ("s", point.n_x))
+    )
+    starts, places = whole_inputs(model)
+    every = MX(ca.DM(list(starts)))
+    every[list(places)] = u
     k, p = MX.sym("k", made.n_k), MX.sym("p", len(full.ports.parameter_names))
     own = k[: full.n_k]
 
@@ -66,17 +70,17 @@ def linear_equations(model: Model, at: Values, geometry: str) -> Equations:
         return ca.Function(f.name(), [*arguments, k], results, f.name_in(), f.name_out())
 
     def rates(*, branches: bool) -> ca.Function:
-        found = made.rates(x, u, k, branches=branches)
+        found = made.rates(x, every, k, branches=branches)
         return ca.Function("mbdy_model_derivatives", [x, u, k], [found], ["x", "u", "k"], ["xdot"])
 
     return replace(
-        full,
+        chosen,
         prepare=ca.Function("mbdy_model_prepare", [p], [made.prepare(p)], ["p"], ["k"]),
-        start=same(full.start, s),
+        start=same(chosen.start, s),
         derivatives=rates(branches=True),
         smooth_derivatives=rates(branches=False),
-        outputs=same(full.outputs, x, u),
-        latch=None if full.latch is None else same(full.latch, x, u),
+        outputs=same(chosen.outputs, x, u),
+        latch=None if chosen.latch is None else same(chosen.latch, x, u),
         operations=made.near.n_instructions(),
         n_k=made.n_k,
     )
@@ -170,7 +174,7 @@ class _Linear(Columns):
         """Parameters like the model's, none of them zero that need not be: what is zero in a file can be set later."""
         drawn = np.array(self.table.vector("parameter"))
         for v in self.table.parameters:
-            own, part = drawn[v.places], v.name.rpartition(".")[2]
+            own, part = drawn[v.places], v.quantity
             if part in ("com", "at", "axis", "frame"):
                 own += size * 0.1 * np.maximum(1.0, np.abs(own).max()) * rng.normal(size=v.size)
             elif part == "mass":
@@ -182,17 +186,12 @@ class _Linear(Columns):
 
     @cached_property
     def _law_mask(self) -> np.ndarray:
+        """Factors (n_k) of the constants without which laws of joints do nothing."""
         mask = np.ones(self.full.n_k)
-        for body, kind, own in zip(self.model.bodies, self.at.structures, self.at.constants, strict=True):
-            fields = constant_fields(kind)
-            names = [name for name, _ in fields.sizes]
-            for name in LAW_STRENGTHS:
-                if name in names:
-                    part = fields.places(name)
-                    mask[own.start + part.start : own.start + part.stop] = 0.0
-            if body.joint.harness:
-                part = fields.places(HARNESS)
-                mask[own.start + part.start + 1 : own.start + part.stop : 2] = 0.0
+        for kind, own in zip(self.at.structures, self.at.constants, strict=True):
+            places, fields = range(own.start, own.stop), constant_fields(kind)
+            for name, _ in kind.values:
+                mask[[*JOINT_VALUES[name].strengths(places[fields.places(name)])]] = 0.0
         return mask
 
     def _efforts(self, q0: MX, x0: MX, k: MX) -> MX:

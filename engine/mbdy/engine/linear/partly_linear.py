@@ -23,8 +23,7 @@ from operator import add
 import casadi as ca
 from casadi import SX
 
-from mbdy.engine.linear.augmented import solved
-from mbdy.engine.linear.hinges import Hinge, Hinged, Kept, turning
+from mbdy.engine.linear.hinges import Hinge, Hinged, Kept, solved, turning
 from mbdy.engine.model.system import Body, Model
 from mbdy.engine.model.topology import ROOT, Tree, tree
 from mbdy.engine.order_n import spatial

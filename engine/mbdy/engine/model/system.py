@@ -7,12 +7,13 @@ frame ``B_j`` whose origin is the outboard point of its inboard joint.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, make_dataclass, replace
+from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
-from mbdy.engine.model.joint_values import JOINT_VALUES, LAWS
+from mbdy.engine.model.bearing import BEARING
+from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 
 Vector3 = tuple[float, float, float]
 Matrix3 = tuple[Vector3, Vector3, Vector3]
@@ -26,9 +27,14 @@ INERTIAL = "inertial"
 IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
 ZERO3: Vector3 = (0.0, 0.0, 0.0)
 
+# Fields that follow from laws of effort, which a type checker cannot know: Any lets it take them as they come.
+_fields: Any = partial(make_dataclass, frozen=True, slots=True, kw_only=True)
+JointValues: Any = _fields("JointValues", [(name, tuple, ()) for name in JOINT_VALUES])
+BearingValues: Any = _fields("BearingValues", [(name, float, value.default) for name, value in BEARING.items()])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Joint:
+class Joint(JointValues):
     """One general joint: a placement in the parent, up to 3 translations, then up to 3 rotations.
 
     ``to``            name of the parent body, or ``"inertial"``.
@@ -43,11 +49,9 @@ class Joint:
     ``frame``         quaternion w, x, y, z: joint-frame components to the parent's (or node's).
     ``motion``        one for each degree of freedom, translations first.
 
-    The other fields are the values of `mbdy.engine.model.joint_values`, one for each coordinate or degree of freedom;
-    those of a law (friction, cubic springs, stops) are empty where the joint has none of it.
-
-    ``harness``       the effort of a cable harness at the only coordinate: pairs of a displacement [m] or an angle
-                      [rad], increasing, and the force [N] or torque [N.m] there; linear between, constant beyond.
+    The other fields are the values of `mbdy.engine.model.laws` (``stiffness``, ``friction``, ...), one for each
+    coordinate or degree of freedom, or a table over the only coordinate as pairs of that [m, rad] and a value; those of
+    a law that the joint does not have are empty.
     """
 
     to: str
@@ -57,31 +61,20 @@ class Joint:
     spherical: bool = False
     at: Vector3 = ZERO3
     frame: Quaternion = IDENTITY
-    stiffness: tuple[float, ...] = ()
-    damping: tuple[float, ...] = ()
-    rest: tuple[float, ...] = ()
     motion: tuple[Motion, ...] = ()
-    cubic_stiffness: tuple[float, ...] = ()
-    friction: tuple[float, ...] = ()
-    friction_rate: tuple[float, ...] = ()
-    stop_stiffness: tuple[float, ...] = ()
-    stop_lower: tuple[float, ...] = ()
-    stop_upper: tuple[float, ...] = ()
-    stop_damping: tuple[float, ...] = ()
-    harness: tuple[tuple[float, float], ...] = ()
     node: str = ""
 
     def __post_init__(self) -> None:
         self._fill("motion", self.n_u, "free")
-        for name, value in JOINT_VALUES.items():
-            if value.law is None or value.law in self.laws:
-                self._fill(name, self.n_u if value.speeds else self.n_coordinates, value.default)
-            elif getattr(self, name):
-                raise ValueError(f"joint {name}: has no sense without {LAWS[value.law][0]}")
-        if self.harness and (self.floating or self.n_coordinates != 1):
-            raise ValueError(f"joint harness: needs exactly one coordinate, the joint has {self.n_coordinates}")
-        if len(self.harness) == 1 or any(len(point) != 2 for point in self.harness):
-            raise ValueError("joint harness: two points or more are needed, each a pair of numbers")
+        for law in LAWS:
+            first = law.values[0].name
+            for value in law.values:
+                if value.points:
+                    self._check_points(value.name)
+                elif law.always or getattr(self, first):
+                    self._fill(value.name, self.n_u if value.speeds else self.n_coordinates, value.default)
+                elif getattr(self, value.name):
+                    raise ValueError(f"joint {value.name}: has no sense without {first}")
 
     def _fill(self, name: str, count: int, default: float | str | None) -> None:
         given = getattr(self, name)
@@ -90,10 +83,17 @@ class Joint:
         elif len(given) != count:
             raise ValueError(f"joint {name}: {count} values are needed, got {len(given)}")
 
+    def _check_points(self, name: str) -> None:
+        points = getattr(self, name)
+        if points and (self.floating or self.n_coordinates != 1):
+            raise ValueError(f"joint {name}: needs exactly one coordinate, the joint has {self.n_coordinates}")
+        if len(points) == 1 or any(len(point) != 2 for point in points):
+            raise ValueError(f"joint {name}: two points or more are needed, each a pair of numbers")
+
     @property
     def laws(self) -> tuple[str, ...]:
         """The laws of effort that this joint has besides spring and damper."""
-        return tuple(law for law, names in LAWS.items() if getattr(self, names[0]))
+        return tuple(law.name for law in LAWS if not law.always and getattr(self, law.values[0].name))
 
     @property
     def floating(self) -> bool:
@@ -131,18 +131,15 @@ class Joint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wheel:
+class Wheel(BearingValues):
     """A rotor in a body that already includes its mass and inertia.
 
-    ``axis`` [-] body axes, any length but zero; ``inertia`` [kg.m2] spin inertia. Its bearing has viscous ``damping``
-    [N.m.s/rad] and Coulomb ``friction`` [N.m], smoothed below ``friction_rate`` [rad/s].
+    ``axis`` [-] body axes, any length but zero; ``inertia`` [kg.m2] spin inertia. Its bearing (`BEARING`) has viscous
+    ``damping`` [N.m.s/rad] and Coulomb ``friction`` [N.m], smoothed below ``friction_rate`` [rad/s].
     """
 
     axis: Vector3
     inertia: float
-    damping: float = 0.0
-    friction: float = 0.0
-    friction_rate: float = 0.1
 
     @property
     def bearing(self) -> bool:
@@ -299,6 +296,17 @@ class GravityGradient:
     gravitational_parameter: float = 3.986004418e14
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortChoice:
+    """Which inputs and outputs a system has, as names or patterns (``"*.joint.torque"``); None: all of them.
+
+    An input that is left out keeps its start value, and a state whose output is left out its start value's name.
+    """
+
+    inputs: tuple[str, ...] | None = None
+    outputs: tuple[str, ...] | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Model:
     """A system of bodies in the order of its file, with gravity [m/s2] and the start of a run.
@@ -306,7 +314,8 @@ class Model:
     ``initial`` holds start values in SI by the names of `mbdy.engine.model.ports` without index
     (``bus.omega``, ``panel.joint.angle``, ``bus.x.speed``); what is left out starts at zero or identity.
     ``gravity_gradient`` is for systems with one root, a floating one; it costs nothing where it is None.
-    ``source`` is the file it came from, for messages. ``loops`` close the tree of joints.
+    ``source`` is the file it came from, for messages. ``loops`` close the tree of joints. ``port_choice`` says which
+    inputs and outputs there are.
     """
 
     name: str
@@ -316,6 +325,7 @@ class Model:
     gravity_gradient: GravityGradient | None = None
     source: str = ""
     loops: tuple[Loop, ...] = ()
+    port_choice: PortChoice = PortChoice()
     checked: bool = field(default=False, init=False, repr=False, compare=False)
     """Whether the rules of model files have been seen to; what is made or changed in Python has yet to be."""
 
@@ -334,6 +344,15 @@ class Model:
     def index(self) -> Mapping[str, int]:
         """Place of each body in ``bodies`` by name."""
         return {body.name: i for i, body in enumerate(self.bodies)}
+
+    @property
+    def whole(self) -> Model:
+        """The model with all its inputs and outputs."""
+        if self.port_choice == PortChoice():
+            return self
+        made = replace(self, port_choice=PortChoice())
+        object.__setattr__(made, "checked", self.checked)  # no rule is about what is left
+        return made
 
     def body(self, name: str) -> Body:
         """The body called ``name``; KeyError names those that exist."""

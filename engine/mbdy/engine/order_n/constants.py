@@ -7,16 +7,21 @@ evaluation. `Layout` says where each body's share lies, for parameters (``p``) a
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import pairwise
 
 import casadi as ca
 from casadi import SX
 
-from mbdy.engine.model.joint_values import BEARING, HARNESS, JOINT_VALUES
-from mbdy.engine.model.system import ZERO3, Body, Flex, Model, Node
+from mbdy.engine.model.bearing import BEARING
+from mbdy.engine.model.laws import laws_of
+from mbdy.engine.model.system import ZERO3, Body, Flex, Joint, Model, Node
 from mbdy.engine.model.variables import coupled_modes
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.joints import Shape, shape
+from mbdy.engine.order_n.kernels import kernel
 
 LOOP_CONSTANTS = 2
 """Decay of its errors [1/s] and distance [m] of each loop, 0 where it has none."""
@@ -60,7 +65,8 @@ def modes_of(body: Body) -> Modes | None:
 class Structure:
     """What is compiled of a body: two bodies of one structure share their kernels.
 
-    ``harness`` counts the points of its cable harness.
+    ``laws`` names those of effort at its joint, ``values`` the parameters of these with their sizes; a floating root
+    has none.
     """
 
     form: Shape
@@ -68,7 +74,7 @@ class Structure:
     attitude: bool
     motion: tuple[str, ...]
     laws: tuple[str, ...]
-    harness: int
+    values: tuple[tuple[str, int], ...]
     bearings: tuple[bool, ...]
     nodes: int
     flex: Modes | None = None
@@ -91,11 +97,20 @@ def structure(body: Body) -> Structure:
         joint.kind == "attitude",
         joint.motion,
         joint.laws,
-        len(joint.harness),
+        () if joint.floating else tuple(_value_sizes(joint)),
         tuple(wheel.bearing for wheel in body.wheels.values()),
         len(body.nodes),
         modes_of(body),
     )
+
+
+def _value_sizes(joint: Joint) -> Iterator[tuple[str, int]]:
+    for law in laws_of(joint.laws):
+        for value in law.values:
+            if value.points:
+                yield value.name, 2 * len(getattr(joint, value.name))
+            elif value.parameter:
+                yield value.name, joint.n_u if value.speeds else joint.n_coordinates
 
 
 @dataclass(frozen=True)
@@ -122,13 +137,13 @@ class Fields:
 def constant_fields(kind: Structure) -> Fields:
     """One body's constants: what `prepare_body` gives and the kernels read.
 
-    ``inertia`` is about the body's origin, less the spin inertia of its wheels (equations.md, section 5).
+    ``inertia`` is about the body's origin, less the spin inertia of its wheels (equations.md, "Wheels").
     """
     form = kind.form
     return Fields((
         ("mass", 1), ("moment", 3), ("inertia", 6), ("com", 3),
-        ("R0", 9), ("at", 3), ("axes", 3 * form.n_axes), ("frame", 4), *joint_fields(kind),
-        ("spin", kind.wheels), ("spin_axes", 3 * kind.wheels), ("bearings", 3 * sum(kind.bearings)),
+        ("R0", 9), ("at", 3), ("axes", 3 * form.n_axes), ("frame", 4), *kind.values,
+        ("spin", kind.wheels), ("spin_axes", 3 * kind.wheels), ("bearings", len(BEARING) * sum(kind.bearings)),
         ("nodes", 3 * kind.nodes), *modal_fields(kind),
     ))  # fmt: skip
 
@@ -142,25 +157,14 @@ def modal_fields(kind: Structure) -> tuple[tuple[str, int], ...]:
     return (("flex_stiffness", sizes[0]), ("flex_damping", sizes[1]))
 
 
-def joint_fields(kind: Structure) -> tuple[tuple[str, int], ...]:
-    """The numbers of a joint that are parameters, with their sizes; a floating root has none."""
-    if kind.floating:
-        return ()
-    sizes = [
-        (name, kind.form.n_u if value.speeds else kind.form.n_axes)
-        for name, value in JOINT_VALUES.items()
-        if name != "rest" and (value.law is None or value.law in kind.laws)
-    ]
-    return (*sizes, (HARNESS, 2 * kind.harness)) if kind.harness else tuple(sizes)
-
-
 def parameter_fields(kind: Structure) -> Fields:
     """One body's parameters, in the order of `parameter_names`."""
     form = kind.form
     sizes = [("mass", 1), ("com", 3), ("inertia", 6)]
     if not kind.floating:
-        sizes += [("at", 3), ("frame", 4), ("axis", 3 * form.n_axes), *joint_fields(kind)]
-    sizes += [("wheels", 4 * kind.wheels), ("bearings", 3 * sum(kind.bearings)), ("nodes", 3 * kind.nodes)]
+        sizes += [("at", 3), ("frame", 4), ("axis", 3 * form.n_axes), *kind.values]
+    bearings = ("bearings", len(BEARING) * sum(kind.bearings))
+    sizes += [("wheels", 4 * kind.wheels), bearings, ("nodes", 3 * kind.nodes)]
     return Fields((*sizes, *modal_fields(kind)))
 
 
@@ -168,8 +172,8 @@ def parameter_names(body: Body) -> list[str]:
     """The variables whose values, side by side, are the body's `parameter_fields`."""
     names = [f"{body.name}.{part}" for part in ("mass", "com", "inertia")]
     if not body.joint.floating:
-        own = (name for name, _ in joint_fields(structure(body)))
-        names += [f"{body.name}.joint.{part}" for part in ("at", "frame", "axis", *own)]
+        values = (name for name, _ in structure(body).values)
+        names += [f"{body.name}.joint.{part}" for part in ("at", "frame", "axis", *values)]
     for wheel in body.wheels:
         names += [f"{body.name}.{wheel}.inertia", f"{body.name}.{wheel}.axis"]
     for wheel, rotor in body.wheels.items():
@@ -210,7 +214,7 @@ def prepare_body(kind: Structure) -> ca.Function:
     for name, size in constant_fields(kind).sizes:
         if size:
             pieces.append(ca.densify(made[name] if name in made else p[name]))
-    return ca.Function("prepare_body", [vector], [ca.vertcat(*pieces)])
+    return kernel("prepare_body", {"p": vector}, {"k": ca.vertcat(*pieces)})
 
 
 def _possible(mass: SX, spins: list[SX], inertia: SX, whole: SX) -> SX:
@@ -233,18 +237,19 @@ def _possible(mass: SX, spins: list[SX], inertia: SX, whole: SX) -> SX:
 
 
 def _lawful(kind: Structure, p: dict[str, SX]) -> SX:
-    """Whether the rates of friction, of wheels too, are positive, the lower stops below the upper ones and the points
-    of a harness in their order."""
-    lawful = SX(1)
-    if "friction" in kind.laws:
-        lawful = ca.logic_and(lawful, ca.mmin(ca.vertcat(p["friction_rate"], 1)) > 0)
-    for i in range(sum(kind.bearings)):
-        lawful = ca.logic_and(lawful, p["bearings"][3 * i + 2] > 0)
-    if "stops" in kind.laws:
-        lawful = ca.logic_and(lawful, ca.mmax(ca.vertcat(p["stop_lower"] - p["stop_upper"], -1)) < 0)
-    for i in range(1, kind.harness):
-        lawful = ca.logic_and(lawful, p[HARNESS][2 * i] > p[HARNESS][2 * i - 2])
-    return lawful
+    """Whether the numbers of laws, of bearings too, are above or below what they must be, and points in their order."""
+    values = [(value, p[value.name]) for law in laws_of(kind.laws) for value in law.values if value.name in p]
+    values += zip([*BEARING.values()] * sum(kind.bearings), ca.vertsplit(p["bearings"]), strict=True)
+    conditions = []
+    for value, vector in values:
+        entries = ca.vertsplit(vector)
+        if value.above and value.minimum is not None:
+            conditions += [entry > value.minimum for entry in entries]
+        if value.below:
+            conditions += [low < high for low, high in zip(entries, ca.vertsplit(p[value.below]), strict=True)]
+        if value.points:
+            conditions += [low < high for low, high in pairwise(entries[::2])]
+    return reduce(ca.logic_and, conditions, SX(1))
 
 
 def _unit(axis: SX) -> SX:

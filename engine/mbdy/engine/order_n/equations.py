@@ -14,21 +14,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
 from operator import add
+from typing import Any
 
 import casadi as ca
 from casadi import MX
 
-from mbdy.engine.model.ports import Ports, ports
+from mbdy.engine.model.owners import Owner
+from mbdy.engine.model.ports import NOWHERE, Ports, ports
 from mbdy.engine.model.system import INERTIAL, Body, Model
 from mbdy.engine.model.topology import ROOT, tree
 from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, switched
 from mbdy.engine.order_n import gravity_gradient
 from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.constants import Structure, layout, parameter_names, prepare_body, structure
+from mbdy.engine.order_n.kernels import Kernels
 from mbdy.engine.order_n.loop_forces import INERTIAL_SIDE, Closing, Loops, Seat
 from mbdy.engine.order_n.loop_kernels import SHORTEST, loop_structure
 from mbdy.engine.order_n.outputs import View, reactions, see_loops, wheel_momenta
-from mbdy.engine.order_n.rigid_body import Kernels
 from mbdy.engine.order_n.sweeps import BodyInputs, BodyMotion, BodyState, System
 
 
@@ -49,15 +51,21 @@ class Equations:
     n_k: int
     n_q: int
     locks: tuple[tuple[int, int], ...]
-    """Place in ``u`` of each lock, with the place in ``x`` of the speed that it stops."""
-    constants: Mapping[str, slice]
-    """Where the constants of each body, and of each ``loop.NAME``, lie in ``k``."""
+    """Place in ``u`` of each lock that is an input, with the place in ``x`` of the speed that it stops."""
+    constants: Mapping[Owner, slice]
+    """Where the constants of each body and of each loop lie in ``k``."""
     gaps: ca.Function | None = None
     assemble: ca.Function | None = None
     smooth_derivatives: ca.Function | None = None
     """``derivatives`` to be differentiated, where these themselves cannot be; None where they can."""
     modal: slice = field(default_factory=lambda: slice(0, 0))
     """Where modal displacements lie in ``x``."""
+    impulse_places: tuple[int, ...] = ()
+    """Place in ``y`` of each impulse that ``latch`` gives, -1 of one that is no output; those of loops are last."""
+    loop_impulses: int = 0
+    """How many of the impulses are those of loops."""
+    loop_rows: tuple[str, ...] = ()
+    """Of each row of ``gaps`` the name of its loop."""
 
     @property
     def functions(self) -> tuple[ca.Function, ...]:
@@ -66,11 +74,15 @@ class Equations:
 
 
 def equations(model: Model) -> Equations:
-    """The equations of ``model``; only its structure is compiled in, its numbers are the inputs ``p`` and ``s``."""
+    """The equations of ``model``; only its structure is compiled in, its numbers are the inputs ``p`` and ``s``.
+
+    Inputs that its choice of ports leaves out are part of the structure, with their start values.
+    """
     key = tuple((b.name, b.joint.to, b.joint.node, structure(b), tuple(b.wheels), tuple(b.nodes)) for b in model.bodies)
     loops = tuple(replace(loop, time_constant=0.0, closed=True) for loop in model.loops)
-    attracted = model.gravity_gradient is not None
-    return replace(_of_structure(_Skeleton((attracted, loops, *key), model)), ports=ports(model))
+    attracted, table = model.gravity_gradient is not None, ports(model)
+    hidden = tuple((v.name, v.start if v.causality == "input" else ()) for v in table.hidden)
+    return replace(_of_structure(_Skeleton((attracted, loops, hidden, *key), model)), ports=table)
 
 
 def node_index(model: Model, body: str, node: str) -> int | None:
@@ -125,13 +137,14 @@ class _Assembly:
         self.layout = layout(model)
         self.seats = [node_index(model, b.joint.to, b.joint.node) for b in model.bodies]
         self.used = used_nodes(model)
+        self.still = {v.name: v.start or () for v in self.ports.hidden if v.causality == "input"}
         self.attitude_root = any(b.joint.kind == "attitude" for b in model.bodies)
 
     def assembled(self) -> Equations:
         x, s = MX.sym("x", self.layout.n_x), MX.sym("s", self.layout.n_x)
         u, k = MX.sym("u", len(self.ports.input_names)), MX.sym("k", self.layout.n_k)
         p = MX.sym("p", len(self.ports.parameter_names))
-        made = Kernels()
+        made, locks = Kernels(), self.locks()
         derivatives = self.derivatives(x, u, k, made)
         operations = made.operations()
         return Equations(
@@ -143,17 +156,19 @@ class _Assembly:
             latch=ca.Function(
                 "mbdy_model_latch", [x, u, k], [*self.latch(x, u, k)], ["x", "u", "k"], ["x_latched", "impulses"]
             )
-            if self.model.loops or any("switchable" in b.joint.motion for b in self.model.bodies)
+            if self.model.loops or locks
             else None,
             **self.closing(),
+            **(self.impulses() if self.model.loops or locks else {}),
+            loop_rows=tuple(loop.name for loop in self.model.loops for _ in range(loop.size)),
             operations=operations,
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,
-            locks=self.locks(),
+            locks=locks,
             modal=slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + self.layout.n_eta),
             constants={
-                **{b.name: at for b, at in zip(self.model.bodies, self.layout.constants, strict=True)},
-                **{f"loop.{loop.name}": at for loop, at in zip(self.model.loops, self.layout.loops, strict=True)},
+                **dict(zip((Owner("body", b.name) for b in self.model.bodies), self.layout.constants, strict=True)),
+                **dict(zip((Owner("loop", loop.name) for loop in self.model.loops), self.layout.loops, strict=True)),
             },
         )
 
@@ -171,11 +186,22 @@ class _Assembly:
             ),
         }
 
+    def impulses(self) -> dict[str, Any]:
+        """What `Equations` says of the impulses of `latch`."""
+
+        def places(owner: Owner, count: int) -> tuple[int, ...]:
+            variable = self.ports.of(owner, "impulse")
+            return tuple(variable.offset + k if variable else NOWHERE for k in range(count))
+
+        of_joints = [places(Owner("joint", b.name), len(switched(b.joint.motion))) for b in self.model.bodies]
+        of_loops = [places(Owner("loop", loop.name), loop.size) for loop in self.model.loops if loop.switchable]
+        return {"impulse_places": sum(of_joints + of_loops, ()), "loop_impulses": sum(map(len, of_loops))}
+
     def prepare(self, p: MX) -> MX:
         made, pieces = Kernels(), []
         for body, kind in zip(self.model.bodies, self.layout.structures, strict=True):
             own = [p[self.ports.by_name[n].places] for n in parameter_names(body) if n in self.ports.by_name]
-            pieces += made.call(prepare_body, (kind,), ca.vertcat(*own))
+            pieces.append(made.call(prepare_body, kind, p=ca.vertcat(*own))["k"])
         for loop in self.model.loops:
             stem = f"loop.{loop.name}"
             distance = MX(0)
@@ -246,7 +272,7 @@ class _Assembly:
 
         The sweeps with all velocities, forces and springs zero: every locked speed has the "acceleration" ``-u``,
         what is prescribed or locked already has none, loops what makes their errors decay, and the result is the jump
-        of all speeds; reactions are impulses (equations.md, section 8).
+        of all speeds; reactions are impulses (equations.md, "Locking while running").
         """
         known = self.system(x, u, k, Kernels())
         stopping = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]
@@ -255,10 +281,10 @@ class _Assembly:
         after = x + self.embedded(self.jumps(moves), [m.modal_rate for m in moves])
         impulses = []
         for j, kind in enumerate(known.structures):
-            reaction = reactions(stopped, moves, j)[1] if "switchable" in kind.motion else MX()
+            reaction = reactions(stopped, moves, j)["reaction"] if "switchable" in kind.motion else MX()
             impulses += [reaction[i] for i in switched(kind.motion)]
         if loops:
-            own = zip(self.model.loops, loops.found, strict=True)
+            own = zip(self.model.loops, loops.motions, strict=True)
             impulses += [motion.multipliers for loop, motion in own if loop.switchable]
         return ca.densify(after), ca.densify(ca.vertcat(*impulses))
 
@@ -270,7 +296,7 @@ class _Assembly:
     def gaps_of(self, system: System, u: MX, k: MX) -> list[tuple[MX, MX]]:
         """Of each loop what `gaps` has of all."""
         loops = Loops(system, order_n.velocities(system), self.closings(u, k))
-        pairs = zip(loops.closings, loops.found, strict=True)
+        pairs = zip(loops.closings, loops.motions, strict=True)
         return [(c.closed * of.phi, c.closed * (of.rate + c.constants[0] * of.phi)) for c, of in pairs]
 
     def assemble(self, x: MX, u: MX, k: MX, largest: MX) -> MX:
@@ -283,7 +309,7 @@ class _Assembly:
         held = [replace(given, acceleration=MX.zeros(given.acceleration.shape)) for given in held]
 
         def small(loops: Loops) -> list[MX]:
-            return [ca.if_else(ca.norm_inf(of.phi) < largest, -of.phi, 0) for of in loops.found]
+            return [ca.if_else(ca.norm_inf(of.phi) < largest, -of.phi, 0) for of in loops.motions]
 
         moves, _ = self.pushed(replace(known, inputs=held), u, k, small)
         steps = [
@@ -373,7 +399,7 @@ class _Assembly:
             bool(self.model.loops), self.field(u, k, made),
         )  # fmt: skip
 
-    def field(self, u: MX, k: MX, made: Kernels) -> tuple[MX, MX] | None:
+    def field(self, u: MX, k: MX, made: Kernels) -> dict[str, MX] | None:
         """`System.field` of this model."""
         if not self.model.gravity_gradient:
             return None
@@ -388,8 +414,12 @@ class _Assembly:
         return moves
 
     def input(self, u: MX, *names: str) -> MX:
-        """The elements of inputs in ``u``, side by side; nothing for those that the model does not have."""
-        return ca.vertcat(*(u[self.ports.by_name[n].places] for n in names if n in self.ports.by_name))
+        """The elements of inputs in ``u``, or their start values for those that are left out, side by side; nothing for
+        those that the model cannot have."""
+        known = (n for n in names if n in self.ports.by_name or n in self.still)
+        return ca.vertcat(
+            *(MX(ca.DM(list(self.still[n]))) if n in self.still else u[self.ports.by_name[n].places] for n in known)
+        )
 
     def body_inputs(self, u: MX, body: Body) -> BodyInputs:
         name, stem = body.name, f"{body.name}.joint"

@@ -1,7 +1,7 @@
 """The kernels of a flexible body: its inertia, the forces of its motion and modes, and their elimination.
 
 The body's kinetic energy is ``T = 1/2 [V; eta']^T M(eta) [V; eta']``; all forces of its motion are derivatives of this
-one expression, so that momentum and energy close exactly (equations.md, section 6; the elimination is that of
+one expression, so that momentum and energy close exactly (equations.md, "Flexible bodies"; the elimination is that of
 T. K. Ghosh and L. J. Quiocho, Development and evaluation of an Order-N formulation for multi-flexible body space
 systems, Eqs. 4.2 to 4.4).
 """
@@ -14,6 +14,7 @@ from casadi import DM, SX
 
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.constants import Modes, Structure
+from mbdy.engine.order_n.kernels import kernel, symbols
 from mbdy.engine.order_n.rigid_body import constants, kind_name
 
 XYZ = range(3)
@@ -61,10 +62,10 @@ def modal_mass(kind: Structure) -> DM:
 
 def elastic(kind: Structure, k: dict[str, SX]) -> tuple[SX, SX]:
     """Stiffness and damping (m, m) from the body's constants."""
-    made = []
+    matrices = []
     for name, coupled in zip(("flex_stiffness", "flex_damping"), flex(kind).coupled, strict=True):
-        made.append(spatial.symmetric(k[name], kind.modes) if coupled else ca.diag(k[name]))
-    return made[0], made[1]
+        matrices.append(spatial.symmetric(k[name], kind.modes) if coupled else ca.diag(k[name]))
+    return matrices[0], matrices[1]
 
 
 def kinetic(kind: Structure, k: dict[str, SX], eta: SX, eta_rate: SX, V: SX) -> tuple[SX, SX, SX]:
@@ -76,15 +77,16 @@ def kinetic(kind: Structure, k: dict[str, SX], eta: SX, eta_rate: SX, V: SX) -> 
 
 
 def deform(kind: Structure) -> ca.Function:
-    """First sweep. In: k, eta, eta', V, external forces (at the mass centre first).
+    """First sweep, of external ``forces`` (at the mass centre first).
 
-    Out: M_rr (21), M_rf (6, m), bias forces (6) and (m) of motion and modes, and what the force and torque at the mass
-    centre make of body (6) and modes (m). The force is spread over the body as its mass is, the torque acts on its
-    frame.
+    M_rr (``M``, 21), M_rf (``B``, 6, m), bias forces ``p`` (6) and ``p_f`` (m) of motion and modes, and what the force
+    and torque at the mass centre make of body (``push``, 6) and modes (``modal_push``, m). The force is spread over the
+    body as its mass is, the torque acts on its frame.
     """
     m = kind.modes
-    eta, eta_rate, V, forces = SX.sym("eta", m), SX.sym("eta_rate", m), SX.sym("V", 6), SX.sym("F", 6 + 6 * kind.nodes)
-    symbol, k = constants(kind)
+    inputs = symbols(eta=m, eta_rate=m, V=6, forces=6 + 6 * kind.nodes)
+    eta, eta_rate, V, forces = inputs.values()
+    inputs["k"], k = constants(kind)
     M_rr, M_rf = inertia(kind, k, eta)
     energy, of_body, of_modes = kinetic(kind, k, eta, eta_rate, V)
     stiffness, damping = elastic(kind, k)
@@ -94,33 +96,34 @@ def deform(kind: Structure) -> ca.Function:
     centre = ca.vertcat(M_rr[2, 4], M_rr[0, 5], M_rr[1, 3]) / k["mass"]
     push = ca.vertcat(n + ca.cross(centre, f), f)
     modal_push = M_rf[3:, :].T @ f / k["mass"]
-    outputs = [spatial.upper(M_rr), M_rf, p_r, p_f, push, modal_push]
-    return ca.Function(f"deform_{kind_name(kind)}", [symbol, eta, eta_rate, V, forces], list(map(ca.densify, outputs)))
+    outputs = {"M": spatial.upper(M_rr), "B": M_rf, "p": p_r, "p_f": p_f, "push": push, "modal_push": modal_push}
+    return kernel(f"deform_{kind_name(kind)}", inputs, {name: ca.densify(value) for name, value in outputs.items()})
 
 
 def condense(kind: Structure, leaf: bool, loops: bool) -> ca.Function:
-    """Second sweep. In: M_rr (21), M_rf (6, m), p (6), p_f (m), and of what hangs on its nodes P (21), coupling (6, m),
-    modal inertia (triangle) unless a ``leaf``.
+    """Second sweep, with P (21), coupling B (6, m) and modal inertia F (triangle) of what hangs on nodes (``_below``)
+    unless a ``leaf``.
 
-    Out: P (21) and p (6) of the body with its modes eliminated, ``g = F^-1 B^T`` (m, 6) and ``t = -F^-1 p_f`` (m) with
-    the modal inertia F and the coupling B of all; also ``F^-1`` (m, m) where there are ``loops``.
+    ``P_joint`` (21) and ``p_joint`` (6) of the body with its modes eliminated, ``g = F^-1 B^T`` (m, 6) and
+    ``t = -F^-1 p_f`` (m) with F and B of all; also ``inverse``, F^-1 (m, m), where there are ``loops``.
     """
     m = kind.modes
-    M_rr, M_rf, p, p_f = SX.sym("M", 21), SX.sym("B", 6, m), SX.sym("p", 6), SX.sym("pf", m)
-    P_below, B_below, F_below = SX.sym("P", 21), SX.sym("Bc", 6, m), SX.sym("Fc", m * (m + 1) // 2)
+    inputs, below = symbols(M=21, B=(6, m), p=6, p_f=m), symbols(P_below=21, B_below=(6, m), F_below=m * (m + 1) // 2)
+    (M_rr, M_rf, p, p_f), (P_below, B_below, F_below) = inputs.values(), below.values()
     F, B, P = SX(modal_mass(kind)), M_rf, spatial.symmetric(M_rr, 6)
-    inputs = [M_rr, M_rf, p, p_f]
     if not leaf:
         F, B, P = F + spatial.symmetric(F_below, m), B + B_below, P + spatial.symmetric(P_below, 6)
-        inputs += [P_below, B_below, F_below]
+        inputs |= below
     rhs = [B.T, -p_f, *([SX.eye(m)] if loops else [])]
     solved = spatial.solve_ldl(ca.densify(F), ca.densify(ca.horzcat(*rhs)))
     g, t = solved[:, :6], solved[:, 6]
-    outputs = [spatial.upper(P - B @ g), p + B @ t, g, t, *([solved[:, 7:]] if loops else [])]
-    return ca.Function(f"condense_{kind_name(kind, leaf, loops)}", inputs, outputs)
+    outputs = {"P_joint": spatial.upper(P - B @ g), "p_joint": p + B @ t, "g": g, "t": t}
+    outputs |= {"inverse": solved[:, 7:]} if loops else {}
+    return kernel(f"condense_{kind_name(kind, leaf, loops)}", inputs, outputs)
 
 
 def swing(modes: int) -> ca.Function:
-    """Third sweep. In: g (m, 6), t (m), A of the body. Out: eta''."""
-    g, t, A = SX.sym("g", modes, 6), SX.sym("t", modes), SX.sym("A", 6)
-    return ca.Function(f"swing_{modes}", [g, t, A], [t - g @ A])
+    """Third sweep: eta'' from g (m, 6), t (m) and A of the body."""
+    inputs = symbols(g=(modes, 6), t=modes, A=6)
+    g, t, A = inputs.values()
+    return kernel(f"swing_{modes}", inputs, {"modal_rate": t - g @ A})

@@ -17,39 +17,42 @@ from casadi import MX, SX
 
 from mbdy.engine.model.topology import ROOT
 from mbdy.engine.order_n.constants import Structure
-from mbdy.engine.order_n.rigid_body import Kernels, constants, kind_name
+from mbdy.engine.order_n.kernels import Kernels, kernel, symbols
+from mbdy.engine.order_n.rigid_body import constants, kind_name
 from mbdy.engine.order_n.sweeps import BodyMotion, System
 
 
 def gravity_field() -> ca.Function:
-    """Kernel. In: position of the system's mass centre from the attracting one, mu. Out: e, mu/R^3."""
-    position, mu = SX.sym("R", 3), SX.sym("mu")
+    """Kernel: e and mu/R^3 at the ``position`` of the system's mass centre from the attracting one."""
+    inputs = symbols(position=3, mu=1)
+    position, mu = inputs.values()
     distance = ca.norm_2(position)
-    return ca.Function("gravity_field", [position, mu], [position / distance, mu / distance**3])
+    outputs = {"direction": position / distance, "strength": mu / distance**3}
+    return kernel("gravity_field", inputs, outputs)
 
 
 def locate(kind: Structure) -> ca.Function:
-    """Kernel. In: k, E, r, C and rho of the parent; a floating root sits at the reference point.
+    """Kernel: C (body to inertial components), rho of the body's origin, ``first_moment`` m rho_c.
 
-    Out: C (body to inertial components), rho of the body's origin, m rho_c.
+    A floating root sits at the reference point.
     """
-    E, r = SX.sym("E", 3, 3), SX.sym("r", 3)
-    C_parent, rho_parent = SX.sym("Cp", 3, 3), SX.sym("rp", 3)
-    symbol, k = constants(kind)
+    inputs = symbols(E=(3, 3), r=3, C_parent=(3, 3), rho_parent=3)
+    E, r, C_parent, rho_parent = inputs.values()
+    inputs["k"], k = constants(kind)
     C = C_parent @ E.T
     rho = rho_parent if kind.floating else rho_parent + C_parent @ r
-    outputs = [C, rho, k["mass"] * rho + C @ k["moment"]]
-    return ca.Function(f"locate_{kind_name(kind)}", [symbol, E, r, C_parent, rho_parent], outputs)
+    outputs = {"C": C, "rho": rho, "first_moment": k["mass"] * rho + C @ k["moment"]}
+    return kernel(f"locate_{kind_name(kind)}", inputs, outputs)
 
 
 def pull(kind: Structure) -> ca.Function:
-    """Kernel. In: k, C, rho, mass centre of the system from the reference point, e, mu/R^3.
+    """Kernel: the gradient's force vector about the body's origin, body axes.
 
-    Out: the gradient's force vector about the body's origin, body axes.
+    ``centre``: mass centre of the system from the reference point.
     """
-    C, rho, centre = SX.sym("C", 3, 3), SX.sym("rho", 3), SX.sym("centre", 3)
-    direction, strength = SX.sym("e", 3), SX.sym("n2")
-    symbol, k = constants(kind)
+    inputs = symbols(C=(3, 3), rho=3, centre=3, direction=3, strength=1)
+    C, rho, centre, direction, strength = inputs.values()
+    inputs["k"], k = constants(kind)
     com, e = k["com"], C.T @ direction
     force = k["mass"] * _differential(e, strength, com + C.T @ (rho - centre))
     turned = k["M"][:3, :3] @ e - k["mass"] * (ca.dot(com, com) * e - com * ca.dot(com, e))
@@ -58,45 +61,46 @@ def pull(kind: Structure) -> ca.Function:
         turned += k["spin"][i] * a * ca.dot(a, e)
     torque = 3 * strength * ca.cross(e, turned)
     wrench = ca.vertcat(torque + ca.cross(com, force), force)
-    return ca.Function(f"pull_{kind_name(kind)}", [symbol, C, rho, centre, direction, strength], [wrench])
+    return kernel(f"pull_{kind_name(kind)}", inputs, {"force": wrench})
 
 
 def differential(kind: Structure) -> ca.Function:
-    """Kernel. In: as of `pull`. Out: ``G rho`` [m/s2] at the body's origin and at each node, body axes (3 each)."""
-    C, rho, centre = SX.sym("C", 3, 3), SX.sym("rho", 3), SX.sym("centre", 3)
-    direction, strength = SX.sym("e", 3), SX.sym("n2")
-    symbol, k = constants(kind)
+    """Kernel: ``G rho`` [m/s2] at the body's origin and at each node, body axes (3 each)."""
+    inputs = symbols(C=(3, 3), rho=3, centre=3, direction=3, strength=1)
+    C, rho, centre, direction, strength = inputs.values()
+    inputs["k"], k = constants(kind)
     points = [SX(3, 1), *(k["nodes"][3 * i : 3 * i + 3] for i in range(kind.nodes))]
-    found = [_differential(C.T @ direction, strength, point + C.T @ (rho - centre)) for point in points]
-    inputs = [symbol, C, rho, centre, direction, strength]
-    return ca.Function(f"differential_{kind_name(kind)}", inputs, [ca.densify(ca.vertcat(*found))])
+    pulls = [_differential(C.T @ direction, strength, point + C.T @ (rho - centre)) for point in points]
+    return kernel(f"differential_{kind_name(kind)}", inputs, {"pulls": ca.densify(ca.vertcat(*pulls))})
 
 
 def _differential(e: SX, strength: SX, rho: SX) -> SX:
     return strength * (3 * e * ca.dot(e, rho) - rho)
 
 
-def field(kernels: Kernels, position: MX, mu: MX) -> tuple[MX, MX]:
-    """``e`` (3) and ``mu/R^3`` [1/s2] of the system's mass centre at ``position`` (3) [m] from the attracting one."""
-    direction, strength = kernels.call(gravity_field, (), position, mu)
-    return direction, strength
+def field(kernels: Kernels, position: MX, mu: MX) -> dict[str, MX]:
+    """``direction`` e (3) and ``strength`` mu/R^3 [1/s2], the system's mass centre at ``position`` (3) [m] from the
+    attracting one."""
+    return kernels.call(gravity_field, position=position, mu=mu)
 
 
 def attract(system: System, moves: list[BodyMotion]) -> None:
     """Adds the gradient of ``system.field`` to what acts on each body, after the first sweep: one more, outward."""
     assert system.field is not None
     n = len(moves)
-    C, rho, moments = [MX()] * n, [MX()] * n, [MX()] * n
+    places: list[dict[str, MX]] = [{}] * n
     for j in system.tree.outward:
         m, parent = moves[j], system.tree.parent[j]
-        above = (MX(ca.DM.eye(3).full()), MX.zeros(3)) if parent == ROOT else (C[parent], rho[parent])
-        C[j], rho[j], moments[j] = system.kernels.call(
-            locate, (system.structures[j],), system.constants[j], m.E, m.r, *above
-        )
+        above = {"C": MX(ca.DM.eye(3).full()), "rho": MX.zeros(3)} if parent == ROOT else places[parent]
+        places[j] = system.kernels.call(
+            locate, system.structures[j],
+            k=system.constants[j], E=m.E, r=m.r, C_parent=above["C"], rho_parent=above["rho"],
+        )  # fmt: skip
     mass = reduce(add, (k[0] for k in system.constants))
-    centre = reduce(add, moments) / ca.if_else(mass > 0, mass, 1)
+    centre = reduce(add, (place["first_moment"] for place in places)) / ca.if_else(mass > 0, mass, 1)
     for j, m in enumerate(moves):
-        (m.gradient,) = system.kernels.call(
-            pull, (system.structures[j],), system.constants[j], C[j], rho[j], centre, *system.field
+        C, rho = places[j]["C"], places[j]["rho"]
+        results = system.kernels.call(
+            pull, system.structures[j], k=system.constants[j], C=C, rho=rho, centre=centre, **system.field
         )
-        m.p = m.p - m.gradient
+        m.gradient, m.p = results["force"], m.p - results["force"]

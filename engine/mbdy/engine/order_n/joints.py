@@ -1,4 +1,4 @@
-"""The general joint: translations along axes of the joint frame, then rotations (equations.md, section 2).
+"""The general joint: translations along axes of the joint frame, then rotations (equations.md, "Joints").
 
 Kinds of joints are spellings of this one; what is compiled depends on their `Shape` alone.
 """

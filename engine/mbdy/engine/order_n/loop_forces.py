@@ -1,7 +1,7 @@
 """Closed loops on top of the sweeps: their forces, and accelerations that keep them closed.
 
 Constraint forces are found from ``G M^-1 G^T lambda = gamma - G a`` with the accelerations ``a`` of the open tree; then
-the third sweep is made again with the forces applied (equations.md, section 7).
+the third sweep is made again with the forces applied (equations.md, "Closed loops").
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mbdy.engine.order_n import loop_kernels as closures
 from mbdy.engine.order_n import output_kernels as observe
 from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.loop_kernels import LoopStructure
-from mbdy.engine.order_n.sweeps import BodyMotion, System
+from mbdy.engine.order_n.sweeps import BodyMotion, NodeMotion, System
 
 INERTIAL_SIDE = -1
 
@@ -65,7 +65,7 @@ class Loops:
                              key=system.tree.outward.index) for c in closings]  # fmt: skip
         self.needed = sorted({j for path in self.paths for j in path}, key=system.tree.outward.index)
         self._place()
-        self.found = [self._constrained(c) for c in closings]
+        self.motions = [self._constrained(c) for c in closings]
 
     def close(self, gravity: MX, right: Sequence[MX] | None = None) -> None:
         """Solves for the forces of the loops and makes the third sweep with them, after the second one.
@@ -74,20 +74,20 @@ class Loops:
         """
         changes = self._inward()
         order_n.swing_out(self.system, self.moves, gravity, self.needed)
-        wanted = right or [motion.gamma for motion in self.found]
-        pairs = list(zip(self.closings, self.found, wanted, strict=True))
+        wanted = right or [motion.gamma for motion in self.motions]
+        pairs = list(zip(self.closings, self.motions, wanted, strict=True))
         b = ca.vertcat(*(c.closed * (want - self._along(c, motion, gravity)) for c, motion, want in pairs))
         closed = ca.vertcat(*(ca.repmat(c.closed, c.kind.size, 1) for c in self.closings))
         solve = closures.solver(self.A.sparsity().serialize(), b.shape[0])
-        multipliers = solve(self.A, closed, b)
+        multipliers = solve(A=self.A, closed=closed, b=b)["multipliers"]
         at = 0
-        for c, motion in zip(self.closings, self.found, strict=True):
+        for c, motion in zip(self.closings, self.motions, strict=True):
             motion.multipliers = multipliers[at : at + c.kind.size]
             at += c.kind.size
-        for j, own in changes.items():
+        for j, on_body in changes.items():
             m = self.moves[j]
-            for loop, (t, modal) in own.items():
-                motion = self.found[loop]
+            for loop, (t, modal) in on_body.items():
+                motion = self.motions[loop]
                 m.t = m.t + t @ motion.multipliers
                 m.closing = m.closing + motion.columns[j] @ motion.multipliers
                 if m.flexing:
@@ -99,17 +99,18 @@ class Loops:
         still = MX.zeros(6)
         return reduce(add, (
             ca.dot(G @ motion.multipliers, self._of(seat, "V", still))
-            for c, motion in zip(self.closings, self.found, strict=True)
+            for c, motion in zip(self.closings, self.motions, strict=True)
             for seat, G in zip(c.seats, motion.G, strict=True)
         ))  # fmt: skip
 
-    def forces(self, loop: int) -> tuple[MX, ...]:
-        """Force and torque of a loop on its b, at its place, axes of a's loop frame."""
-        c, motion = self.closings[loop], self.found[loop]
+    def forces(self, loop: int) -> dict[str, MX]:
+        """``force`` and ``torque`` of a loop on its b, at its place, axes of a's loop frame."""
+        c, motion = self.closings[loop], self.motions[loop]
         (C_a, rho_a), (C_b, rho_b) = motion.poses
         return self.system.kernels.call(
-            closures.force, (c.kind,), motion.multipliers, motion.G[0], C_a, rho_a, C_b, rho_b
-        )
+            closures.force, c.kind,
+            multipliers=motion.multipliers, G_a=motion.G[0], C_a=C_a, rho_a=rho_a, C_b=C_b, rho_b=rho_b,
+        )  # fmt: skip
 
     def _place(self) -> None:
         """Orientation and place of the bodies that loops need, from the origin of the first floating root of them."""
@@ -122,8 +123,8 @@ class Loops:
         still = MX.zeros(3)
 
         def state(j: int, speeds: bool) -> MX:
-            own = system.states[j].u if speeds else system.states[j].q
-            return own[:3] if structures[j].floating else still
+            vector = system.states[j].u if speeds else system.states[j].q
+            return vector[:3] if structures[j].floating else still
 
         self.origin = still if reference is None else state(reference, False)
         self.drift = still if reference is None else state(reference, True)
@@ -136,7 +137,7 @@ class Loops:
             else:
                 self.slip[j] = self.slip[parent]
                 above = self._pose(Seat(parent, system.seats[j]))
-            self.C[j], self.rho[j] = system.kernels.call(observe.stand, (structures[j].floating,), m.E, m.r, *above)
+            self.C[j], self.rho[j] = self._stand(structures[j].floating, m, *above)
 
     def _pose(self, seat: Seat) -> tuple[MX, MX]:
         """C (to inertial components) and place of a seat."""
@@ -146,7 +147,12 @@ class Loops:
         if seat.node is None:
             return C, rho
         node = self.moves[seat.body].nodes[seat.node]
-        return self.system.kernels.call(observe.stand, (False,), node.E, node.r, C, rho)  # type: ignore[return-value]
+        return self._stand(False, node, C, rho)
+
+    def _stand(self, floating: bool, m: BodyMotion | NodeMotion, C: MX, rho: MX) -> tuple[MX, MX]:
+        """The same of what moves as ``m`` against what is at C and rho."""
+        results = self.system.kernels.call(observe.stand, floating, E=m.E, r=m.r, C_parent=C, rho_parent=rho)
+        return results["C"], results["rho"]
 
     def _of(self, seat: Seat, what: str, inertial: MX) -> MX:
         if seat.body == INERTIAL_SIDE:
@@ -156,12 +162,13 @@ class Loops:
 
     def _constrained(self, c: Closing) -> LoopMotion:
         poses = self._pose(c.seats[0]), self._pose(c.seats[1])
-        sides = []
-        for seat, pose in zip(c.seats, poses, strict=True):
+        sides: dict[str, MX] = {}
+        for name, seat, (C, rho) in zip("ab", c.seats, poses, strict=True):
             slip = -self.drift if seat.body == INERTIAL_SIDE else self.slip[seat.body]
-            sides += [*pose, self._of(seat, "V", MX.zeros(6)), slip]
-        phi, rate, G_a, G_b, gamma = self.system.kernels.call(closures.constrain, (c.kind,), c.constants, *sides)
-        return LoopMotion(phi, rate, (G_a, G_b), gamma, poses)
+            V = self._of(seat, "V", MX.zeros(6))
+            sides |= {f"C_{name}": C, f"rho_{name}": rho, f"V_{name}": V, f"slip_{name}": slip}
+        results = self.system.kernels.call(closures.constrain, c.kind, k=c.constants, **sides)
+        return LoopMotion(results["phi"], results["rate"], (results["G_a"], results["G_b"]), results["gamma"], poses)
 
     def _along(self, c: Closing, motion: LoopMotion, gravity: MX) -> MX:
         """Accelerations along the rows of a loop, from those of the sweeps."""
@@ -172,7 +179,7 @@ class Loops:
         """Passes the loops' columns inward, fills in A; what unit multipliers change of t of joints and modes."""
         system = self.system
         waiting: dict[tuple[int, int | None], dict[int, MX]] = {}
-        for loop, (c, motion) in enumerate(zip(self.closings, self.found, strict=True)):
+        for loop, (c, motion) in enumerate(zip(self.closings, self.motions, strict=True)):
             for seat, G in zip(c.seats, motion.G, strict=True):
                 if seat.body != INERTIAL_SIDE:
                     _add(waiting.setdefault((seat.body, seat.node), {}), loop, -c.closed * G)
@@ -186,14 +193,14 @@ class Loops:
             of_joint: dict[int, tuple[MX, MX]] = {}
             for loop, columns in on_body.items():
                 left, modal = self._past_modes(j, columns, on_modes.get(loop))
-                self.found[loop].columns[j] = left
+                self.motions[loop].columns[j] = left
                 if loop in on_modes:
                     of_modes[loop] = (on_modes[loop], modal)
-                epsilon, t, above = self._past_joint(j, left)
-                of_joint[loop] = (epsilon, t)
-                changes[j][loop] = (t, modal)
+                past = self._past_joint(j, left)
+                of_joint[loop] = (past["epsilon"], past["change"])
+                changes[j][loop] = (past["change"], modal)
                 if seat[0] != ROOT:
-                    _add(waiting.setdefault(seat, {}), loop, above)
+                    _add(waiting.setdefault(seat, {}), loop, past["N_parent"])
             _square(blocks, of_modes)
             _square(blocks, of_joint)
         self.A = self._assembled(blocks)
@@ -205,12 +212,12 @@ class Loops:
         modes = self.system.structures[j].modes
         for i, node in self.moves[j].nodes.items():
             for loop, columns in waiting.pop((j, i), {}).items():
-                body, modal = self.system.kernels.call(
-                    closures.to_body, (modes, columns.shape[1]), node.E, node.r, ca.densify(node.Phi), columns
+                results = self.system.kernels.call(
+                    closures.to_body, modes, columns.shape[1], E=node.E, r=node.r, Phi=ca.densify(node.Phi), N=columns
                 )
-                _add(on_body, loop, body)
+                _add(on_body, loop, results["N_body"])
                 if modes:
-                    _add(on_modes, loop, modal)
+                    _add(on_modes, loop, results["N_modes"])
         return on_body, on_modes
 
     def _past_modes(self, j: int, columns: MX, on_modes: MX | None) -> tuple[MX, MX]:
@@ -218,17 +225,18 @@ class Loops:
         flexing, modes, size = self.moves[j].flexing, self.system.structures[j].modes, columns.shape[1]
         if flexing is None or on_modes is None:
             return columns, MX.zeros(modes, size)
-        left, modal = self.system.kernels.call(
-            closures.past_modes, (modes, size), flexing.g, flexing.inverse, columns, on_modes
+        results = self.system.kernels.call(
+            closures.past_modes, modes, size, g=flexing.g, inverse=flexing.inverse, N=columns, N_modes=on_modes
         )
-        return left, modal
+        return results["N_joint"], results["change"]
 
-    def _past_joint(self, j: int, columns: MX) -> tuple[MX, ...]:
-        """``S^T N``, what the columns change of t of the joint, and the columns on what the joint sits on."""
-        m, (S, solved) = self.moves[j], self.moves[j].free
+    def _past_joint(self, j: int, columns: MX) -> dict[str, MX]:
+        """What `loop_kernels.past_joint` has of ``columns``."""
+        m, active = self.moves[j], self.moves[j].g.shape[0]
         return self.system.kernels.call(
-            closures.past_joint, (m.g.shape[0], columns.shape[1]), m.E, m.r, m.g, S, solved, columns
-        )
+            closures.past_joint, active, columns.shape[1],
+            E=m.E, r=m.r, g=m.g, S_free=m.S_free, solved=m.solved, N=columns,
+        )  # fmt: skip
 
     def _assembled(self, blocks: dict[tuple[int, int], MX]) -> MX:
         sizes = [c.kind.size for c in self.closings]
@@ -250,10 +258,10 @@ def _add(table: dict[int, MX], key: int, value: MX) -> None:
     table[key] = table[key] + value if key in table else value
 
 
-def _square(blocks: dict[tuple[int, int], MX], found: dict[int, tuple[MX, MX]]) -> None:
+def _square(blocks: dict[tuple[int, int], MX], terms: dict[int, tuple[MX, MX]]) -> None:
     """Adds ``-epsilon^T dt`` of one elimination to the blocks of all pairs of loops, the upper triangle of them."""
-    for first, (epsilon, _) in found.items():
-        for second, (_, change) in found.items():
+    for first, (epsilon, _) in terms.items():
+        for second, (_, change) in terms.items():
             if second >= first:
                 term = -(epsilon.T @ change)
                 blocks[first, second] = blocks[first, second] + term if (first, second) in blocks else term

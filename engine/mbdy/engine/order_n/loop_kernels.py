@@ -1,4 +1,4 @@
-"""The kernels of a loop: its constraints, and what they take from the sweeps (equations.md, section 7).
+"""The kernels of a loop: its constraints, and what they take from the sweeps (equations.md, "Closed loops").
 
 A loop holds the relative motion of two loop frames. Its errors ``phi`` are functions of the place ``d = C_a^T (r_b -
 r_a)`` and turn ``R = C_a^T C_b`` of b against a, with exact derivatives; each has a derivative of one along the motion
@@ -18,6 +18,7 @@ from casadi import DM, SX
 from mbdy.engine.model.system import INERTIAL, Loop, Side
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.constants import LOOP_CONSTANTS
+from mbdy.engine.order_n.kernels import kernel, symbols
 
 REFINEMENTS = 12
 PROXIMAL = 1e-4
@@ -81,30 +82,34 @@ def errors(kind: LoopStructure, d: SX, R: SX, distance: SX) -> SX:
     if kind.rod:
         return (ca.dot(d, d) - distance**2) / (2 * distance)
     turning = [row - 1 for row in kind.rows if row <= 3]
-    found: dict[int, SX] = {}
+    phi: dict[int, SX] = {}
     if len(turning) == 3:
-        found = {0: (R[2, 1] - R[1, 2]) / 2, 1: (R[0, 2] - R[2, 0]) / 2, 2: (R[1, 0] - R[0, 1]) / 2}
+        phi = {0: (R[2, 1] - R[1, 2]) / 2, 1: (R[0, 2] - R[2, 0]) / 2, 2: (R[1, 0] - R[0, 1]) / 2}
     elif len(turning) == 2:
         axis = next(k for k in range(3) if k not in turning)
         i, j = (axis + 1) % 3, (axis + 2) % 3
-        found = {i: -R[j, axis], j: R[i, axis]}
+        phi = {i: -R[j, axis], j: R[i, axis]}
     elif turning:
         (i,) = turning
-        found = {i: -R[(i + 1) % 3, (i + 2) % 3]}
-    found |= {3 + k: d[k] for k in range(3)}
-    return ca.vertcat(*(found[row - 1] for row in kind.rows))
+        phi = {i: -R[(i + 1) % 3, (i + 2) % 3]}
+    phi |= {3 + k: d[k] for k in range(3)}
+    return ca.vertcat(*(phi[row - 1] for row in kind.rows))
 
 
 def constrain(kind: LoopStructure) -> ca.Function:
-    """In: constants; of a and of b: C, rho (node to inertial components, place), V in a frame that moves with a
-    constant velocity (6), that velocity (3, inertial axes).
+    """Of a and of b: C, rho (node to inertial components, place), V in a frame that moves with a constant velocity (6),
+    that velocity (``slip``, 3, inertial axes).
 
-    Out: phi (n), phi' (n), G_a and G_b (6, n; forces on the nodes for unit multipliers, node axes, about the node), and
+    phi (n), phi' (n), G_a and G_b (6, n; forces on the nodes for unit multipliers, node axes, about the node), and
     gamma (n) with ``G_a^T A_a + G_b^T A_b = gamma``, where accelerations are component-wise in the same frames.
     """
-    constants = SX.sym("k", LOOP_CONSTANTS)
-    share, distance = constants[0], constants[1]
-    sides = [_symbols(name) for name in "ab"]
+    inputs = symbols(k=LOOP_CONSTANTS)
+    share, distance = inputs["k"][0], inputs["k"][1]
+    sides = []
+    for name in "ab":
+        side = symbols(**{f"C_{name}": (3, 3), f"rho_{name}": 3, f"V_{name}": 6, f"slip_{name}": 3})
+        sides.append((*side.values(),))
+        inputs |= side
     pose, turns, places, speeds = [], [], [], []
     for side, (C, rho, V, slip) in zip((kind.a, kind.b), sides, strict=True):
         frame, at = spatial.rotation_matrix(SX(DM(side.frame))), SX(DM(side.at))
@@ -124,13 +129,8 @@ def constrain(kind: LoopStructure) -> ca.Function:
         slip = pose[side][0].T @ sides[side][3]
         bias -= G[side].T @ ca.vertcat(SX(3, 1), ca.cross(W[:3], slip))
     gamma = -bias - 2 * share * rate - share**2 * phi
-    inputs = [constants, *sides[0], *sides[1]]
-    outputs = [ca.densify(f) for f in (phi, rate, *G, gamma)]
-    return ca.Function(f"constrain_{kind.name}", inputs, outputs)
-
-
-def _symbols(name: str) -> tuple[SX, SX, SX, SX]:
-    return SX.sym(f"C{name}", 3, 3), SX.sym(f"rho{name}", 3), SX.sym(f"V{name}", 6), SX.sym(f"slip{name}", 3)
+    outputs = {"phi": phi, "rate": rate, "G_a": G[0], "G_b": G[1], "gamma": gamma}
+    return kernel(f"constrain_{kind.name}", inputs, {name: ca.densify(value) for name, value in outputs.items()})
 
 
 def _pose_rate(C: SX, W: SX) -> SX:
@@ -139,60 +139,59 @@ def _pose_rate(C: SX, W: SX) -> SX:
 
 
 def force(kind: LoopStructure) -> ca.Function:
-    """In: constants, lambda (n), G_a (6, n), C_a, rho_a, C_b, rho_b. Out: force on b and torque about its place, axes
-    of a's loop frame (3, 3)."""
-    C_a, rho_a, C_b, rho_b = SX.sym("Ca", 3, 3), SX.sym("ra", 3), SX.sym("Cb", 3, 3), SX.sym("rb", 3)
-    G, multipliers = SX.sym("G", 6, kind.size), SX.sym("lambda", kind.size)
+    """Force on b and torque about its place, axes of a's loop frame (3, 3), for multipliers (n)."""
+    inputs = symbols(multipliers=kind.size, G_a=(6, kind.size), C_a=(3, 3), rho_a=3, C_b=(3, 3), rho_b=3)
+    multipliers, G, C_a, rho_a, C_b, rho_b = inputs.values()
     on_a = G @ multipliers
     f, n = -C_a @ on_a[3:], -C_a @ on_a[:3]
     place_b = rho_b + C_b @ SX(DM(kind.b.at))
     n -= ca.cross(place_b - rho_a, f)
     frame = (C_a @ spatial.rotation_matrix(SX(DM(kind.a.frame)))).T
-    return ca.Function(f"force_{kind.name}", [multipliers, G, C_a, rho_a, C_b, rho_b], [frame @ f, frame @ n])
+    return kernel(f"force_{kind.name}", inputs, {"force": frame @ f, "torque": frame @ n})
 
 
 def to_body(modes: int, size: int) -> ca.Function:
-    """In: E, r, Phi (6, modes) of a node, columns (6, size) on it. Out: columns on the body; and on its modes."""
-    E, r, Phi, N = SX.sym("E", 3, 3), SX.sym("r", 3), SX.sym("Phi", 6, modes), SX.sym("N", 6, size)
+    """Columns ``N`` (6, size) on a node as ``N_body`` on its body and ``N_modes`` on its modes."""
+    inputs = symbols(E=(3, 3), r=3, Phi=(6, modes), N=(6, size))
+    E, r, Phi, N = inputs.values()
     on_body = ca.horzcat(*(spatial.force_to_parent(E, r, N[:, i]) for i in range(size)))
-    return ca.Function(f"to_body_{modes}_{size}", [E, r, Phi, N], [on_body, Phi.T @ N])
+    return kernel(f"to_body_{modes}_{size}", inputs, {"N_body": on_body, "N_modes": Phi.T @ N})
 
 
 def past_modes(modes: int, size: int) -> ca.Function:
-    """In: g, F^-1 of the condensed modes, columns on body and modes. Out: columns on the body alone, change of t."""
-    g, inverse, N, Nf = (SX.sym("g", modes, 6), SX.sym("W", modes, modes), SX.sym("N", 6, size),
-                         SX.sym("Nf", modes, size))  # fmt: skip
-    return ca.Function(f"past_modes_{modes}_{size}", [g, inverse, N, Nf], [N - g.T @ Nf, -inverse @ Nf])
+    """Columns on body and modes as ``N_joint`` on the body alone, and the ``change`` of t of its eliminated modes."""
+    inputs = symbols(g=(modes, 6), inverse=(modes, modes), N=(6, size), N_modes=(modes, size))
+    g, inverse, N, Nf = inputs.values()
+    return kernel(f"past_modes_{modes}_{size}", inputs, {"N_joint": N - g.T @ Nf, "change": -inverse @ Nf})
 
 
 def past_joint(active: int, size: int) -> ca.Function:
-    """In: E, r, g (active, 6), S and D^-1 S^T of free speeds, columns (6, size).
-
-    Out: S^T N (active, size), change of t, and the columns on what the joint sits on.
-    """
-    E, r = SX.sym("E", 3, 3), SX.sym("r", 3)
-    g, S, solved, N = SX.sym("g", active, 6), SX.sym("S", 6, active), SX.sym("DS", active, 6), SX.sym("N", 6, size)
+    """Of columns ``N`` (6, size): ``epsilon`` S^T N (active, size), ``change`` of t, and ``N_parent`` on what the joint
+    sits on."""
+    inputs = symbols(E=(3, 3), r=3, g=(active, 6), S_free=(6, active), solved=(active, 6), N=(6, size))
+    E, r, g, S, solved, N = inputs.values()
     epsilon = S.T @ N
     left = N - g.T @ epsilon
     above = ca.horzcat(*(spatial.force_to_parent(E, r, left[:, i]) for i in range(size)))
-    return ca.Function(f"past_joint_{active}_{size}", [E, r, g, S, solved, N], [epsilon, -solved @ N, above])
+    outputs = {"epsilon": epsilon, "change": -solved @ N, "N_parent": above}
+    return kernel(f"past_joint_{active}_{size}", inputs, outputs)
 
 
 @cache
 def solver(sparsity: str, size: int) -> ca.Function:
-    """In: ``A = G M^-1 G^T`` with open rows empty, which rows are closed (n), b (n). Out: lambda with ``A lambda = b``.
+    """Multipliers (n) with ``A multipliers = b``: ``A = G M^-1 G^T`` with open rows empty, which are not ``closed``.
 
     Redundant rows leave A singular; refinements with a proximal term approach the multipliers of least norm, metres and
     radians weighed alike, and make no decision on rank. Where redundant rows contradict each other, by rounding or by
     different time constants, b loses what no multipliers could make of it.
     """
     A = SX.sym("A", ca.Sparsity.deserialize(sparsity))
-    closed, given = SX.sym("closed", size), SX.sym("b", size)
+    closed, right = SX.sym("closed", size), SX.sym("b", size)
     diagonal = ca.diag(A)
     count = ca.fmax(ca.sum1(closed), 1)
     mean = ca.sum1(diagonal) / count
     yields = mean > UNMOVED
-    mean, b = ca.if_else(yields, mean, 1), ca.if_else(yields, given, 0)
+    mean, b = ca.if_else(yields, mean, 1), ca.if_else(yields, right, 0)
     open_rows = (1 - closed) * mean
     weight = ca.fmax(diagonal, LEAST * mean)
     scaled = ca.ldl(A + ca.diag(SCALED_PROXIMAL * weight + open_rows))
@@ -202,10 +201,10 @@ def solver(sparsity: str, size: int) -> ca.Function:
     b = b - contradiction
     multipliers = _refined(A, b, SX(size, 1), ca.ldl(A + ca.diag(PROXIMAL * mean + open_rows)), REFINEMENTS)
     better = _refined(A, b, multipliers, scaled, SCALED_REFINEMENTS)
-    left, less = (ca.norm_inf((b - A @ found) / ca.sqrt(weight)) for found in (multipliers, better))
+    left, less = (ca.norm_inf((b - A @ each) / ca.sqrt(weight)) for each in (multipliers, better))
     solved = ca.logic_or(left <= SOLVED * ca.norm_inf(b / ca.sqrt(weight)), less > BETTER * left)
     multipliers = ca.if_else(solved, multipliers, better)
-    return ca.Function(f"solve_{size}", [A, closed, given], [multipliers])
+    return kernel(f"solve_{size}", {"A": A, "closed": closed, "b": right}, {"multipliers": multipliers})
 
 
 def _refined(A: SX, b: SX, multipliers: SX, factors: tuple[SX, SX, list[int]], times: int) -> SX:

@@ -2,7 +2,7 @@
 
 On a rigid body a node stays where it is; on a flexible one it is at ``p = at + Phi_t eta + 1/2 eta^T bend eta`` (body
 axes) and turned by ``exp(Phi_r eta)``. Its motion is ``V_n = X V + Phi eta'`` and ``A_n = X A + Phi eta'' + c``, node
-axes, with exact derivatives of the place and turn by eta (equations.md, section 6).
+axes, with exact derivatives of the place and turn by eta (equations.md, "Flexible bodies").
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from casadi import DM, SX
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.constants import Structure
 from mbdy.engine.order_n.flexible_body import flex
+from mbdy.engine.order_n.kernels import kernel, symbols
 from mbdy.engine.order_n.rigid_body import constants, kind_name
 
 TERMS = 9
@@ -25,18 +26,18 @@ TERMS = 9
 
 def _series(square: SX, first: int) -> SX:
     """``1/first! - square/(first + 2)! + square^2/(first + 4)! - ...``"""
-    found = SX(0)
+    total = SX(0)
     for n in reversed(range(TERMS)):
-        found = found * square + (-1) ** n / factorial(2 * n + first)
-    return found
+        total = total * square + (-1) ** n / factorial(2 * n + first)
+    return total
 
 
 def _series_slope(square: SX, first: int) -> SX:
     """The derivative of `_series` by ``square``."""
-    found = SX(0)
+    total = SX(0)
     for n in reversed(range(1, TERMS)):
-        found = found * square + (-1) ** n * n / factorial(2 * n + first)
-    return found
+        total = total * square + (-1) ** n * n / factorial(2 * n + first)
+    return total
 
 
 def turned(kind: Structure, node: int, eta: SX) -> SX:
@@ -104,56 +105,59 @@ def _bias(kind: Structure, node: int, r: SX, E: SX, eta: SX, eta_rate: SX, V: SX
 
 @cache
 def move(kind: Structure, node: int) -> ca.Function:
-    """First sweep. In: k, eta, eta', V of the body. Out: E (body to node components), r, Phi (6, m), V_n, c."""
+    """First sweep: the fields of `mbdy.engine.order_n.sweeps.NodeMotion` that it has, E body to node components."""
     m = kind.modes
-    eta, eta_rate, V = SX.sym("eta", m), SX.sym("eta_rate", m), SX.sym("V", 6)
-    symbol, k = constants(kind)
+    inputs = symbols(eta=m, eta_rate=m, V_body=6)
+    eta, eta_rate, V = inputs.values()
+    inputs["k"], k = constants(kind)
     E, r, Phi = _stand(kind, node, k, eta)
     V_n = spatial.to_child(E, r, V) + Phi @ eta_rate
     c = ca.densify(_bias(kind, node, r, E, eta, eta_rate, V, V_n)) if kind.flex else SX(6, 1)
-    return ca.Function(f"move_{kind_name(kind, node)}", [symbol, eta, eta_rate, V], [E, r, Phi, V_n, c])
+    return kernel(f"move_{kind_name(kind, node)}", inputs, {"E": E, "r": r, "Phi": Phi, "V": V_n, "c": c})
 
 
 def press(kind: Structure, node: int) -> ca.Function:
-    """In: k, eta, a force vector (6) on the node in its axes. Out: the same on body (6) and modes (m)."""
-    eta, F = SX.sym("eta", kind.modes), SX.sym("F", 6)
-    symbol, k = constants(kind)
+    """A force vector ``F`` (6) on the node in its axes as one on body (``push``, 6) and modes (``modal_push``, m)."""
+    inputs = symbols(eta=kind.modes, F=6)
+    eta, F = inputs.values()
+    inputs["k"], k = constants(kind)
     E, r, Phi = _stand(kind, node, k, eta)
-    outputs = [spatial.force_to_parent(E, r, F), ca.densify(Phi.T @ F)]
-    return ca.Function(f"press_{kind_name(kind, node)}", [symbol, eta, F], outputs)
+    outputs = {"push": spatial.force_to_parent(E, r, F), "modal_push": ca.densify(Phi.T @ F)}
+    return kernel(f"press_{kind_name(kind, node)}", inputs, outputs)
 
 
-def _symbols(kind: Structure, node: int) -> tuple[SX, SX, SX]:
-    """E, r and Phi of a node with their zeros."""
-    found = move(kind, node)
-    E = SX.sym("E", found.sparsity_out(0))
-    return E, SX.sym("r", 3), SX.sym("Phi", found.sparsity_out(2))
+def _symbols(kind: Structure, node: int) -> dict[str, SX]:
+    """E, r and Phi of a node with their zeros, and c."""
+    node_motion = move(kind, node)
+    return symbols(E=node_motion.sparsity_out("E"), r=3, Phi=node_motion.sparsity_out("Phi"), c=6)
 
 
 def carry(kind: Structure, node: int) -> ca.Function:
-    """Second sweep. In: E, r, Phi, c, P (21) and p (6) of what hangs on the node.
+    """Second sweep: ``P`` (21) and ``p`` (6) of what hangs on the node.
 
-    Out: P (21) and p (6) at the body's origin; of a flexible body also coupling (6, m), modal inertia (triangle) and
-    modal force (m).
+    As ``P_body`` and ``p_body`` at the body's origin; of a flexible body also coupling ``B_body`` (6, m), modal inertia
+    ``F_body`` (triangle) and modal force ``p_f`` (m).
     """
-    E, r, Phi = _symbols(kind, node)
-    c, P, p = SX.sym("c", 6), SX.sym("P", 21), SX.sym("p", 6)
+    inputs = _symbols(kind, node) | symbols(P=21, p=6)
+    E, r, Phi, c, P, p = inputs.values()
     inertia = spatial.symmetric(P, 6)
     at_rest = p + inertia @ c if kind.flex else p
-    outputs = [spatial.upper(spatial.inertia_to_parent(E, r, inertia)), spatial.force_to_parent(E, r, at_rest)]
+    outputs = {"P_body": spatial.upper(spatial.inertia_to_parent(E, r, inertia))}
+    outputs["p_body"] = spatial.force_to_parent(E, r, at_rest)
     if kind.flex:
         P_Phi = inertia @ Phi
         columns = [spatial.force_to_parent(E, r, P_Phi[:, i]) for i in range(kind.modes)]
         modal = Phi.T @ P_Phi
-        outputs += [ca.densify(ca.horzcat(*columns)), ca.densify(spatial.upper(modal)), ca.densify(Phi.T @ at_rest)]
-    return ca.Function(f"carry_{kind_name(kind, node)}", [E, r, Phi, c, P, p], outputs)
+        outputs["B_body"], outputs["F_body"] = ca.densify(ca.horzcat(*columns)), ca.densify(spatial.upper(modal))
+        outputs["p_f"] = ca.densify(Phi.T @ at_rest)
+    return kernel(f"carry_{kind_name(kind, node)}", inputs, outputs)
 
 
 def accelerate(kind: Structure, node: int) -> ca.Function:
-    """Third sweep. In: E, r, Phi, c, A and eta'' of the body. Out: A of the node."""
-    E, r, Phi = _symbols(kind, node)
-    c, A, modal = SX.sym("c", 6), SX.sym("A", 6), SX.sym("eta2", kind.modes)
-    found = spatial.to_child(E, r, A)
+    """Third sweep: A of the node from ``A_body`` and eta'' (``modal_rate``)."""
+    inputs = _symbols(kind, node) | symbols(A_body=6, modal_rate=kind.modes)
+    E, r, Phi, c, A, modal = inputs.values()
+    A_node = spatial.to_child(E, r, A)
     if kind.flex:
-        found += Phi @ modal + c
-    return ca.Function(f"seat_{kind_name(kind, node)}", [E, r, Phi, c, A, modal], [ca.densify(found)])
+        A_node += Phi @ modal + c
+    return kernel(f"seat_{kind_name(kind, node)}", inputs, {"A": ca.densify(A_node)})

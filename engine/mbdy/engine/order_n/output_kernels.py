@@ -12,59 +12,59 @@ from mbdy.engine.order_n import flexible_body as deformation
 from mbdy.engine.order_n import nodes as seats
 from mbdy.engine.order_n.constants import Structure
 from mbdy.engine.order_n.joints import quaternion
+from mbdy.engine.order_n.kernels import kernel, symbols
 from mbdy.engine.order_n.rigid_body import constants, drive, drive_symbols, gathered, kind_name, n_forces, wrench
 
 
 def place(kind: Structure) -> ca.Function:
-    """In: q, k, E, r, V, eta, eta', parent's (or its node's) quaternion, C, rho; floating roots sit at the reference
-    point.
+    """Quaternion, C, rho of the body, ``first_moment`` m rho_c, linear momentum (of the velocity in V).
 
-    Out: quaternion, C, rho of the body, m rho_c, linear momentum (of the velocity in V).
+    ``_parent``: of what its joint sits on; floating roots sit at the reference point.
     """
     form = kind.form
-    q, E, r, V = SX.sym("q", form.n_q), SX.sym("E", 3, 3), SX.sym("r", 3), SX.sym("V", 6)
-    quat_parent, C_parent, rho_parent = SX.sym("qp", 4), SX.sym("Cp", 3, 3), SX.sym("rp", 3)
-    symbol, k = constants(kind)
-    eta, eta_rate, M, momentum_of = _momenta(kind, k)
+    inputs = symbols(q=form.n_q, E=(3, 3), r=3, V=6, quaternion_parent=4, C_parent=(3, 3), rho_parent=3)
+    q, E, r, V, quat_parent, C_parent, rho_parent = inputs.values()
+    inputs["k"], k = constants(kind)
+    modes, M, momentum_of = _momenta(kind, k)
     turned = quaternion(form, k["axes"], q)
     if not kind.floating:
         turned = spatial.quaternion_product(quat_parent, spatial.quaternion_product(k["frame"], turned))
     C = C_parent @ E.T
     rho = rho_parent if kind.floating else rho_parent + C_parent @ r
     momentum = C @ momentum_of(V)[3:]
-    inputs = [q, symbol, E, r, V, eta, eta_rate, quat_parent, C_parent, rho_parent]
-    outputs = [turned, C, rho, k["mass"] * rho + C @ _moment(M), momentum]
-    return ca.Function(f"place_{kind_name(kind)}", inputs, outputs)
+    outputs = {"quaternion": turned, "C": C, "rho": rho}
+    outputs |= {"first_moment": k["mass"] * rho + C @ _moment(M), "momentum": momentum}
+    return kernel(f"place_{kind_name(kind)}", inputs | modes, outputs)
 
 
 def stand(floating: bool) -> ca.Function:
-    """In: E, r, C and rho of the parent. Out: C (to inertial components) and rho; a floating root sits at the
-    reference point."""
-    E, r = SX.sym("E", 3, 3), SX.sym("r", 3)
-    C_parent, rho_parent = SX.sym("Cp", 3, 3), SX.sym("rp", 3)
+    """C (to inertial components) and rho; a floating root sits at the reference point."""
+    inputs = symbols(E=(3, 3), r=3, C_parent=(3, 3), rho_parent=3)
+    E, r, C_parent, rho_parent = inputs.values()
     rho = rho_parent if floating else rho_parent + C_parent @ r
-    return ca.Function(f"stand_{int(floating)}", [E, r, C_parent, rho_parent], [C_parent @ E.T, rho])
+    return kernel(f"stand_{int(floating)}", inputs, {"C": C_parent @ E.T, "rho": rho})
 
 
 def seat(kind: Structure, node: int) -> ca.Function:
-    """In: k, eta, quaternion, C, rho of the body. Out: quaternion, C, rho of the node."""
-    eta, quat, C, rho = SX.sym("eta", kind.modes), SX.sym("q", 4), SX.sym("C", 3, 3), SX.sym("rho", 3)
-    symbol, k = constants(kind)
+    """Quaternion, C, rho of the node, from those of the body."""
+    inputs = symbols(eta=kind.modes, quaternion_body=4, C_body=(3, 3), rho_body=3)
+    eta, quat, C, rho = inputs.values()
+    inputs["k"], k = constants(kind)
     turned, C_node = quat, C
     if kind.flex:
-        own = seats.turned(kind, node, eta)
-        turned, C_node = spatial.quaternion_product(quat, own), C @ spatial.rotation_matrix(own)
-    outputs = [turned, C_node, rho + C @ seats.place(kind, node, k, eta)]
-    return ca.Function(f"seat_place_{kind_name(kind, node)}", [symbol, eta, quat, C, rho], outputs)
+        turn = seats.turned(kind, node, eta)
+        turned, C_node = spatial.quaternion_product(quat, turn), C @ spatial.rotation_matrix(turn)
+    outputs = {"quaternion": turned, "C": C_node, "rho": rho + C @ seats.place(kind, node, k, eta)}
+    return kernel(f"seat_place_{kind_name(kind, node)}", inputs, outputs)
 
 
-def _momenta(kind: Structure, k: dict[str, SX]) -> tuple[SX, SX, SX, Callable[[SX], SX]]:
+def _momenta(kind: Structure, k: dict[str, SX]) -> tuple[dict[str, SX], SX, Callable[[SX], SX]]:
     """Symbols of eta and eta', the inertia M (6, 6), and the momentum (6) of a velocity of the body."""
-    eta, eta_rate = SX.sym("eta", kind.modes), SX.sym("eta_rate", kind.modes)
+    modes = symbols(eta=kind.modes, eta_rate=kind.modes)
     if not kind.flex:
-        return eta, eta_rate, k["M"], lambda V: k["M"] @ V
-    M, B = deformation.inertia(kind, k, eta)
-    return eta, eta_rate, M, lambda V: M @ V + B @ eta_rate
+        return modes, k["M"], lambda V: k["M"] @ V
+    M, B = deformation.inertia(kind, k, modes["eta"])
+    return modes, M, lambda V: M @ V + B @ modes["eta_rate"]
 
 
 def _moment(M: SX) -> SX:
@@ -73,92 +73,88 @@ def _moment(M: SX) -> SX:
 
 
 def spin(kind: Structure) -> ca.Function:
-    """In: k, V, eta, eta', h, C, rho, mass centre of the system from the reference point, its velocity.
+    """Angular momentum about the system's mass centre, inertial axes; wheel speeds.
 
-    Out: angular momentum about the system's mass centre, inertial axes; wheel speeds.
+    ``centre``: mass centre of the system from the reference point; ``drift``: its velocity.
     """
-    V, h, C, rho = SX.sym("V", 6), SX.sym("h", kind.wheels), SX.sym("C", 3, 3), SX.sym("rho", 3)
-    centre, drift = SX.sym("centre", 3), SX.sym("drift", 3)
-    symbol, k = constants(kind)
-    eta, eta_rate, _, momentum_of = _momenta(kind, k)
+    inputs = symbols(V=6, h=kind.wheels, C=(3, 3), rho=3, centre=3, drift=3)
+    V, h, C, rho, centre, drift = inputs.values()
+    inputs["k"], k = constants(kind)
+    modes, _, momentum_of = _momenta(kind, k)
     H = momentum_of(ca.vertcat(V[:3], V[3:] - C.T @ drift))
     spins = SX(3, 1)
     for i in range(kind.wheels):
         spins += k["spin_axes"][3 * i : 3 * i + 3] * h[i]
     total = C @ (H[:3] + spins) + ca.cross(rho - centre, C @ H[3:])
-    inputs = [symbol, V, eta, eta_rate, h, C, rho, centre, drift]
-    return ca.Function(f"spin_{kind_name(kind)}", inputs, [total, efforts.wheel_speeds(kind, k, h, V[:3])])
+    outputs = {"angular_momentum": total, "speeds": efforts.wheel_speeds(kind, k, h, V[:3])}
+    return kernel(f"spin_{kind_name(kind)}", inputs | modes, outputs)
 
 
 def points(kind: Structure) -> ca.Function:
-    """In: k, V, A, C, rho, reference position, reference velocity, gravity to give back.
+    """Position, velocity, acceleration (inertial axes) and specific force (body axes) of the origin and of each node
+    (12 each); of a flexible body at its origin only.
 
-    Out: position, velocity, acceleration (inertial axes) and specific force (body axes) of the origin and of each
-    node (12 each); of a flexible body, or a node of one, at its origin only.
+    ``origin`` and ``drift``: position and velocity of the reference; ``gravity`` to give back.
     """
-    V, A, C, rho = SX.sym("V", 6), SX.sym("A", 6), SX.sym("C", 3, 3), SX.sym("rho", 3)
-    origin, drift, gravity = SX.sym("r0", 3), SX.sym("v0", 3), SX.sym("g", 3)
-    symbol, k = constants(kind)
-    seen = []
+    inputs = symbols(V=6, A=6, C=(3, 3), rho=3, origin=3, drift=3, gravity=3)
+    V, A, C, rho, origin, drift, gravity = inputs.values()
+    inputs["k"], k = constants(kind)
+    motions = []
     omega, alpha = V[:3], A[:3]
     fixed = [] if kind.flex else [k["nodes"][3 * i : 3 * i + 3] for i in range(kind.nodes)]
     for point in [SX(3, 1), *fixed]:
         v = V[3:] + ca.cross(omega, point)
         a = A[3:] + ca.cross(alpha, point) + ca.cross(omega, v)
-        seen += [origin + rho + C @ point, drift + C @ v, C @ a + gravity, a]
-    inputs = [symbol, V, A, C, rho, origin, drift, gravity]
-    return ca.Function(f"points_{kind_name(kind)}", inputs, [ca.densify(ca.vertcat(*seen))])
+        motions += [origin + rho + C @ point, drift + C @ v, C @ a + gravity, a]
+    return kernel(f"points_{kind_name(kind)}", inputs, {"points": ca.densify(ca.vertcat(*motions))})
 
 
 def point() -> ca.Function:
-    """In: V, A, C, rho of a node of a flexible body, reference position, reference velocity, gravity to give back.
-
-    Out: position, velocity, acceleration (inertial axes) and specific force (node axes).
-    """
-    V, A, C, rho = SX.sym("V", 6), SX.sym("A", 6), SX.sym("C", 3, 3), SX.sym("rho", 3)
-    origin, drift, gravity = SX.sym("r0", 3), SX.sym("v0", 3), SX.sym("g", 3)
+    """What `points` has, of a node of a flexible body, node axes in the place of the body's."""
+    inputs = symbols(V=6, A=6, C=(3, 3), rho=3, origin=3, drift=3, gravity=3)
+    V, A, C, rho, origin, drift, gravity = inputs.values()
     a = A[3:] + ca.cross(V[:3], V[3:])
-    seen = [origin + rho, drift + C @ V[3:], C @ a + gravity, a]
-    return ca.Function("point", [V, A, C, rho, origin, drift, gravity], [ca.vertcat(*seen)])
+    motions = [origin + rho, drift + C @ V[3:], C @ a + gravity, a]
+    return kernel("point", inputs, {"points": ca.vertcat(*motions)})
 
 
 def loads(kind: Structure, leaf: bool) -> ca.Function:
-    """In: S, k, p, tau, A, what loops add to p, acceleration, switches, children's P and p (not at a tip; of all where
-    the body is flexible).
+    """Load f = P A + p of the joint (6), reaction S^T f - tau of held speeds (n_u).
 
-    Out: load f = P A + p of the joint (6), reaction S^T f - tau of held speeds (n_u).
+    ``closing``: what loops add to p; ``P_below``, ``p_below``: the children's (not at a tip), of all where the body is
+    flexible.
     """
     form = kind.form
-    S, A, p_own, tau = SX.sym("S", 6, form.n_u), SX.sym("A", 6), SX.sym("p", 6), SX.sym("tau", form.n_u)
-    acceleration, switches = drive_symbols(kind)
-    P_children, p_children, closing = SX.sym("P", 21), SX.sym("pc", 6), SX.sym("closing", 6)
-    symbol, k = constants(kind)
-    P, p = gathered(kind, leaf, k["M"], P_children, p_own, p_children)
+    inputs = symbols(S=(6, form.n_u), A=6, p=6, tau=form.n_u, closing=6)
+    S, A, p_body, tau, closing = inputs.values()
+    inputs["k"], k = constants(kind)
+    driven, below = drive_symbols(kind), symbols(P_below=21, p_below=6)
+    P, p = gathered(kind, leaf, k["M"], p_body, **below)
     f = P @ A + p + closing
-    held, _ = drive(kind, acceleration, switches)
-    inputs = [S, symbol, p_own, tau, A, closing, acceleration, switches, *([] if leaf else [P_children, p_children])]
-    return ca.Function(f"loads_{kind_name(kind, leaf)}", inputs, [f, held * (S.T @ f - tau)])
+    constrained, _ = drive(kind, **driven)
+    inputs |= driven | ({} if leaf else below)
+    return kernel(f"loads_{kind_name(kind, leaf)}", inputs, {"load": f, "reaction": constrained * (S.T @ f - tau)})
 
 
 def energy(kind: Structure) -> ca.Function:
-    """In: q, u, k, V, A less gravity, eta, eta', eta'', what acts on body and modes (of a flexible body), h, C, wheel
-    speeds, forces, tau, reaction, wheel torques, rest, velocity of the reference, position of the body's origin,
-    gravity, gravity in the sweeps.
-
-    Out: energy of the body with its joint's springs; rate of kinetic energy less power (Huston and Liu Eq. 55); strain
+    """Energy of the body with its joint's springs; rate of kinetic energy less power (Huston and Liu Eq. 55); strain
     energy of its modes.
+
+    A is less gravity; ``push`` and ``modal_push`` act on body and modes (of a flexible body); ``drift`` is the velocity
+    of the reference, ``origin`` the body's, ``swept_gravity`` gravity in the sweeps.
     """
-    form, m = kind.form, kind.modes
-    q, u = SX.sym("q", form.n_q), SX.sym("u", form.n_u)
-    V, A, C, h = SX.sym("V", 6), SX.sym("A", 6), SX.sym("C", 3, 3), SX.sym("h", kind.wheels)
-    modal_A, push, modal_push = SX.sym("eta2", m), SX.sym("push", 6 if m else 0), SX.sym("modal", m)
-    speeds, forces = SX.sym("speeds", kind.wheels), SX.sym("F", n_forces(kind))
-    tau, reaction = SX.sym("tau", form.n_u), SX.sym("reaction", form.n_u)
-    torques, rest = SX.sym("tw", kind.wheels), SX.sym("rest", 0 if kind.floating else form.n_axes)
-    drift, origin = SX.sym("v0", 3), SX.sym("r0", 3)
-    gravity, swept = SX.sym("g", 3), SX.sym("gs", 3)
+    form, m, wheels = kind.form, kind.modes, kind.wheels
+    motion = symbols(q=form.n_q, u=form.n_u, V=6, A=6, C=(3, 3), h=wheels, modal_rate=m, speeds=wheels)
+    q, u, V, A, C, h, modal_A, speeds = motion.values()
+    acting = symbols(push=6 if m else 0, modal_push=m, forces=n_forces(kind), tau=form.n_u, reaction=form.n_u)
+    push, modal_push, forces, tau, reaction = acting.values()
+    acting |= symbols(wheel_torques=wheels, rest=0 if kind.floating else form.n_axes)
+    torques, rest = acting["wheel_torques"], acting["rest"]
+    reference = symbols(drift=3, origin=3, gravity=3, swept_gravity=3)
+    drift, origin, gravity, swept = reference.values()
     symbol, k = constants(kind)
-    eta, eta_rate, M, momentum_of = _momenta(kind, k)
+    modes, M, momentum_of = _momenta(kind, k)
+    eta, eta_rate = modes.values()
     MV, strain = momentum_of(V), SX(0)
     v = C.T @ drift
     kinetic = ca.dot(V, MV) / 2
@@ -181,6 +177,5 @@ def energy(kind: Structure) -> ca.Function:
         power += torques[i] * speeds[i]
     if not kind.floating:
         potential += efforts.potential(kind, k, q, rest)
-    inputs = [q, u, symbol, V, A, eta, eta_rate, modal_A, push, modal_push, h, C, speeds, forces, tau, reaction]
-    inputs += [torques, rest, drift, origin, gravity, swept]
-    return ca.Function(f"energy_{kind_name(kind)}", inputs, [kinetic + potential, growth - power, strain])
+    outputs = {"energy": kinetic + potential, "work_residual": growth - power, "strain_energy": strain}
+    return kernel(f"energy_{kind_name(kind)}", {"k": symbol, **modes, **motion, **acting, **reference}, outputs)

@@ -6,6 +6,7 @@ velocity of the first floating root, so that momentum keeps its digits far from 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from operator import add
 
@@ -48,8 +49,8 @@ class View:
     def _against_reference(self, root: int, part: slice, *, coordinates: bool) -> MX:
         if root == self.reference:
             return MX.zeros(3)
-        own = self._own(root, part, coordinates=coordinates)
-        return own - self._own(self.reference, part, coordinates=coordinates)
+        value = self._own(root, part, coordinates=coordinates)
+        return value - self._own(self.reference, part, coordinates=coordinates)
 
     def _place(self) -> None:
         n = len(self.moves)
@@ -61,20 +62,25 @@ class View:
                 above = (MX([1, 0, 0, 0]), MX(ca.DM.eye(3).full()), self._shift[j])
             else:
                 above = self._seat(parent, self.system.seats[j])
-            (self.quaternions[j], self.C[j], self.rho[j], self.first_moments[j], self.momenta[j]) = self._call(
-                observe.place, j, (),
-                state.q, self.system.constants[j], m.E, m.r, m.V, state.eta, state.eta_rate, *above,
+            results = self._call(
+                observe.place, j, q=state.q, E=m.E, r=m.r, V=m.V, eta=state.eta, eta_rate=state.eta_rate,
+                quaternion_parent=above[0], C_parent=above[1], rho_parent=above[2],
             )  # fmt: skip
+            self.quaternions[j], self.C[j], self.rho[j] = results["quaternion"], results["C"], results["rho"]
+            self.first_moments[j], self.momenta[j] = results["first_moment"], results["momentum"]
 
-    def _seat(self, j: int, node: int | None) -> tuple[MX, ...]:
+    def _seat(self, j: int, node: int | None) -> tuple[MX, MX, MX]:
         """Quaternion, C and rho of a body or one of its nodes."""
-        own = (self.quaternions[j], self.C[j], self.rho[j])
+        quaternion, C, rho, eta = self.quaternions[j], self.C[j], self.rho[j], self.system.states[j].eta
         if node is None:
-            return own
-        return self._call(observe.seat, j, (node,), self.system.constants[j], self.system.states[j].eta, *own)
+            return quaternion, C, rho
+        results = self._call(observe.seat, j, node, eta=eta, quaternion_body=quaternion, C_body=C, rho_body=rho)
+        return results["quaternion"], results["C"], results["rho"]
 
-    def _call(self, make, body: int, flags: tuple, *args: MX) -> tuple[MX, ...]:
-        return self.system.kernels.call(make, (self.system.structures[body], *flags), *args)
+    def _call(self, make: Callable[..., ca.Function], body: int, *flags: int, **inputs: MX) -> dict[str, MX]:
+        """Calls a kernel of a body with its constants."""
+        system = self.system
+        return system.kernels.call(make, system.structures[body], *flags, k=system.constants[body], **inputs)
 
     def outputs(self, gravity: MX, swept_gravity: MX) -> dict[str, MX]:
         """Every output by name, after all three sweeps.
@@ -85,110 +91,105 @@ class View:
         drift = self._own(self.reference, slice(0, 3), coordinates=False)
         if self.system.structures[self.reference].attitude:
             origin, drift = origin - self.centre, drift - self.drift
-        seen: dict[str, MX] = {}
+        outputs: dict[str, MX] = {}
         for j in range(len(self.moves)):
-            self._see_states(j, seen)
-            self._see_points(j, origin, drift, gravity, seen)
-        self._see_totals(origin, drift, gravity, swept_gravity, seen)
-        return seen
+            self._see_states(j, outputs)
+            self._see_points(j, origin, drift, gravity, outputs)
+        self._see_totals(origin, drift, gravity, swept_gravity, outputs)
+        return outputs
 
-    def _see_states(self, j: int, seen: dict[str, MX]) -> None:
+    def _see_states(self, j: int, outputs: dict[str, MX]) -> None:
         body, state, kind = self.model.bodies[j], self.system.states[j], self.system.structures[j]
-        seen[f"{body.name}.omega"] = self.moves[j].V[:3]
-        seen[f"{body.name}.attitude"] = self.quaternions[j]
-        seen[f"{body.name}.flex.displacement"], seen[f"{body.name}.flex.rate"] = state.eta, state.eta_rate
+        outputs[f"{body.name}.omega"] = self.moves[j].V[:3]
+        outputs[f"{body.name}.attitude"] = self.quaternions[j]
+        outputs[f"{body.name}.flex.displacement"], outputs[f"{body.name}.flex.rate"] = state.eta, state.eta_rate
         if kind.floating:
             return
         stem, slides = f"{body.name}.joint", kind.form.translations
-        seen[f"{stem}.displacement"], seen[f"{stem}.velocity"] = state.q[:slides, 0], state.u[:slides, 0]
+        outputs[f"{stem}.displacement"], outputs[f"{stem}.velocity"] = state.q[:slides, 0], state.u[:slides, 0]
         turned, turning = ("attitude", "omega") if kind.form.spherical else ("angle", "rate")
-        seen[f"{stem}.{turned}"], seen[f"{stem}.{turning}"] = state.q[slides:, 0], state.u[slides:, 0]
+        outputs[f"{stem}.{turned}"], outputs[f"{stem}.{turning}"] = state.q[slides:, 0], state.u[slides:, 0]
 
-    def _see_points(self, j: int, origin: MX, drift: MX, gravity: MX, seen: dict[str, MX]) -> None:
+    def _see_points(self, j: int, origin: MX, drift: MX, gravity: MX, outputs: dict[str, MX]) -> None:
         body, m = self.model.bodies[j], self.moves[j]
         slip = self._slip[self.root_of[j]]
-        (stacked,) = self._call(
-            observe.points, j, (), self.system.constants[j], m.V, m.A, self.C[j], self.rho[j], origin, drift + slip,
-            gravity,
-        )  # fmt: skip
+        reference = {"origin": origin, "drift": drift + slip, "gravity": gravity}
+        stacked = self._call(observe.points, j, V=m.V, A=m.A, C=self.C[j], rho=self.rho[j], **reference)["points"]
         if body.flex:
             pieces = [stacked]
             for i, node in enumerate(body.nodes):
                 moved, (turned, C, rho) = m.nodes[i], self._seat(j, i)
-                pieces += self.system.kernels.call(
-                    observe.point, (), moved.V, moved.A, C, rho, origin, drift + slip, gravity
-                )
-                seen[f"{body.name}.{node}.omega"], seen[f"{body.name}.{node}.attitude"] = moved.V[:3], turned
+                results = self.system.kernels.call(observe.point, V=moved.V, A=moved.A, C=C, rho=rho, **reference)
+                pieces.append(results["points"])
+                outputs[f"{body.name}.{node}.omega"], outputs[f"{body.name}.{node}.attitude"] = moved.V[:3], turned
             stacked = ca.vertcat(*pieces)
         for i, point in enumerate([body.name, *(f"{body.name}.{node}" for node in body.nodes)]):
             for place, what in enumerate(("position", "velocity", "acceleration", "specific_force")):
                 at = 12 * i + 3 * place
-                seen[f"{point}.{what}"] = stacked[at : at + 3]
+                outputs[f"{point}.{what}"] = stacked[at : at + 3]
         if self.system.field:
-            (pulls,) = self._call(
-                gravity_gradient.differential, j, (), self.system.constants[j], self.C[j], self.rho[j], self.centre,
-                *self.system.field,
-            )  # fmt: skip
+            pulls = self._call(
+                gravity_gradient.differential, j, C=self.C[j], rho=self.rho[j], centre=self.centre, **self.system.field
+            )["pulls"]
             for i, node in enumerate(body.nodes, start=1):
-                seen[f"{body.name}.{node}.specific_force"] -= pulls[3 * i : 3 * i + 3]
+                outputs[f"{body.name}.{node}.specific_force"] -= pulls[3 * i : 3 * i + 3]
 
-    def _see_totals(self, origin: MX, drift: MX, gravity: MX, swept: MX, seen: dict[str, MX]) -> None:
+    def _see_totals(self, origin: MX, drift: MX, gravity: MX, swept: MX, outputs: dict[str, MX]) -> None:
         system = self.system
         angular, energy, residual = [], [], []
         for j, body in enumerate(self.model.bodies):
-            m, state, given, k = self.moves[j], system.states[j], system.inputs[j], system.constants[j]
+            m, state, inputs = self.moves[j], system.states[j], system.inputs[j]
             slip = self._slip[self.root_of[j]]
-            H, speeds = self._call(
-                observe.spin, j, (),
-                k, m.V, state.eta, state.eta_rate, state.h, self.C[j], self.rho[j], self.centre, self.drift - slip,
+            motion = {"V": m.V, "eta": state.eta, "eta_rate": state.eta_rate, "h": state.h, "C": self.C[j]}
+            spin = self._call(observe.spin, j, **motion, rho=self.rho[j], centre=self.centre, drift=self.drift - slip)
+            speeds, loads, flexing = spin["speeds"], reactions(system, self.moves, j), m.flexing
+            results = self._call(
+                observe.energy, j, **motion, q=state.q, u=root_frame_speeds(system.structures[j], state.u), A=m.A,
+                modal_rate=m.modal_rate, push=flexing.push if flexing else MX.zeros(0),
+                modal_push=flexing.modal_push if flexing else MX.zeros(0), speeds=speeds, forces=inputs.forces,
+                tau=m.tau, reaction=loads["reaction"], wheel_torques=m.wheel_torques, rest=inputs.rest,
+                drift=drift + slip, origin=origin + self.rho[j], gravity=gravity, swept_gravity=swept,
             )  # fmt: skip
-            f, reaction = reactions(system, self.moves, j)
-            flexing = m.flexing
-            acting = (flexing.push, flexing.modal_push) if flexing else (MX.zeros(0), MX.zeros(0))
-            own_energy, own_residual, seen[f"{body.name}.flex.strain_energy"] = self._call(
-                observe.energy, j, (), state.q, root_frame_speeds(system.structures[j], state.u), k, m.V, m.A,
-                state.eta, state.eta_rate, m.modal_rate, *acting, state.h, self.C[j], speeds, given.forces, m.tau,
-                reaction, m.wheel_torques, given.rest, drift + slip, origin + self.rho[j], gravity, swept,
-            )  # fmt: skip
-            seen[f"{body.name}.joint.load"], seen[f"{body.name}.joint.reaction"] = f, reaction
-            seen[f"{body.name}.joint.impulse"] = MX.zeros(len(switched(body.joint.motion)))  # the stepper's own
+            outputs[f"{body.name}.flex.strain_energy"] = results["strain_energy"]
+            outputs |= {f"{body.name}.joint.{name}": value for name, value in loads.items()}
+            outputs[f"{body.name}.joint.impulse"] = MX.zeros(len(switched(body.joint.motion)))  # the stepper's own
             for i, wheel in enumerate(body.wheels):
-                seen[f"{body.name}.{wheel}.speed"], seen[f"{body.name}.{wheel}.momentum"] = speeds[i], state.h[i]
+                outputs[f"{body.name}.{wheel}.speed"], outputs[f"{body.name}.{wheel}.momentum"] = speeds[i], state.h[i]
+            angular.append(spin["angular_momentum"])
+            energy.append(results["energy"])
+            residual.append(results["work_residual"])
             if m.gradient is not None:
-                own_residual -= ca.dot(m.gradient, m.V)
-            angular.append(H)
-            energy.append(own_energy)
-            residual.append(own_residual)
+                residual[-1] -= ca.dot(m.gradient, m.V)
         root = system.states[self.reference]
         cm_is_state = system.structures[self.reference].attitude
         velocity = root.u[:3] if cm_is_state else drift + self.drift
-        seen["system.mass"] = self.mass
-        seen["system.centre_of_mass"] = root.q[:3] if cm_is_state else origin + self.centre
-        seen["system.centre_of_mass_velocity"] = velocity
-        seen["system.momentum"] = self.mass * velocity
-        seen["system.angular_momentum"] = reduce(add, angular)
-        seen["system.energy"] = reduce(add, energy)
-        seen["system.work_residual"] = reduce(add, residual)
+        outputs["system.mass"] = self.mass
+        outputs["system.centre_of_mass"] = root.q[:3] if cm_is_state else origin + self.centre
+        outputs["system.centre_of_mass_velocity"] = velocity
+        outputs["system.momentum"] = self.mass * velocity
+        outputs["system.angular_momentum"] = reduce(add, angular)
+        outputs["system.energy"] = reduce(add, energy)
+        outputs["system.work_residual"] = reduce(add, residual)
 
 
-def see_loops(model: Model, loops: Loops, seen: dict[str, MX]) -> None:
+def see_loops(model: Model, loops: Loops, outputs: dict[str, MX]) -> None:
     """Adds what is seen of loops to the outputs by name, after all sweeps."""
-    for i, (loop, motion) in enumerate(zip(model.loops, loops.found, strict=True)):
+    for i, (loop, motion) in enumerate(zip(model.loops, loops.motions, strict=True)):
         stem = f"loop.{loop.name}"
-        seen[f"{stem}.force"], seen[f"{stem}.torque"] = loops.forces(i)
-        seen[f"{stem}.residual"], seen[f"{stem}.residual_rate"] = motion.phi, motion.rate
-        seen[f"{stem}.impulse"] = MX.zeros(loop.size)  # the stepper's own
-    seen["system.work_residual"] -= loops.power()
+        outputs |= {f"{stem}.{name}": value for name, value in loops.forces(i).items()}
+        outputs[f"{stem}.residual"], outputs[f"{stem}.residual_rate"] = motion.phi, motion.rate
+        outputs[f"{stem}.impulse"] = MX.zeros(loop.size)  # the stepper's own
+    outputs["system.work_residual"] -= loops.power()
 
 
-def reactions(system: System, moves: list[BodyMotion], body: int) -> tuple[MX, MX]:
-    """Load (6) through a body's joint and the efforts (n_u) of its constraint, after all three sweeps."""
-    m, given = moves[body], system.inputs[body]
-    load, reaction = system.kernels.call(
-        observe.loads, (system.structures[body], not m.below),
-        m.S, system.constants[body], m.p, m.tau, m.A, m.closing, given.acceleration, given.switches, *m.below,
+def reactions(system: System, moves: list[BodyMotion], body: int) -> dict[str, MX]:
+    """``load`` (6) through a body's joint and efforts (n_u) of its constraint, ``reaction``, after all three sweeps."""
+    m, inputs = moves[body], system.inputs[body]
+    return system.kernels.call(
+        observe.loads, system.structures[body], not m.below,
+        S=m.S, k=system.constants[body], p=m.p, tau=m.tau, A=m.A, closing=m.closing, acceleration=inputs.acceleration,
+        switches=inputs.switches, **m.below,
     )  # fmt: skip
-    return load, reaction
 
 
 def wheel_momenta(view: View, body: int, speeds: MX) -> MX:

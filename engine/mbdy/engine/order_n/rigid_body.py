@@ -1,13 +1,10 @@
-"""One body's share of each sweep of the Order-N equations, as CasADi functions (equations.md, section 3).
+"""One body's share of each sweep of the Order-N equations, as CasADi functions (equations.md, "Three sweeps").
 
 A kernel depends on the body's `Structure`, not on its numbers, so a hundred hinged panels share one. Each is
 called from the graph that `mbdy.engine.order_n.sweeps` lays along the tree.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import casadi as ca
 from casadi import SX
@@ -16,27 +13,7 @@ from mbdy.engine.model.variables import switched
 from mbdy.engine.order_n import efforts, spatial
 from mbdy.engine.order_n.constants import Structure, constant_fields
 from mbdy.engine.order_n.joints import motion
-
-
-@dataclass
-class Kernels:
-    """Kernels made so far, and how often each was called (to count the operations of the equations)."""
-
-    made: dict[tuple, ca.Function] = field(default_factory=dict)
-    calls: dict[tuple, int] = field(default_factory=dict)
-
-    def call(self, make: Callable[..., ca.Function], key: tuple, *args: ca.MX) -> tuple[ca.MX, ...]:
-        """Call the kernel that ``make(*key)`` gives, making it at the first call."""
-        full = (make.__name__, *key)
-        if full not in self.made:
-            self.made[full] = make(*key)
-        self.calls[full] = self.calls.get(full, 0) + 1
-        result = self.made[full](*args)
-        return result if isinstance(result, tuple) else (result,)
-
-    def operations(self) -> int:
-        """Scalar operations of all calls."""
-        return sum(self.made[key].n_instructions() * count for key, count in self.calls.items())
+from mbdy.engine.order_n.kernels import kernel, symbols
 
 
 def constants(kind: Structure) -> tuple[SX, dict[str, SX]]:
@@ -68,99 +45,95 @@ def n_forces(kind: Structure) -> int:
 
 
 def outward(kind: Structure, root: bool) -> ca.Function:
-    """First sweep. In: q, u, k, V of the parent (not at a root), forces, effort, rest, wheel h and torque.
+    """First sweep: the fields of `mbdy.engine.order_n.sweeps.BodyMotion` that it has, ``V_parent`` not at a root.
 
-    Out: E, r, S, c = S'u + V x S u, V, p = V x* M V - F (of wheels alone where the body is flexible), joint effort tau,
-    q', torques on the wheels.
+    ``c = S'u + V x S u``; ``p = V x* M V - F``, of wheels alone where the body is flexible; ``motors`` are inputs of
+    wheels, ``wheel_torques`` all that acts on them.
     """
     form = kind.form
-    q, u, V_parent = SX.sym("q", form.n_q), SX.sym("u", form.n_u), SX.sym("Vp", 6)
-    forces = SX.sym("F", n_forces(kind))
-    given = SX.sym("effort", 0 if kind.floating else form.n_u)
-    rest = SX.sym("rest", 0 if kind.floating else form.n_axes)
-    h, motors = SX.sym("h", kind.wheels), SX.sym("tw", kind.wheels)
-    symbol, k = constants(kind)
+    n_u, n_axes = (0, 0) if kind.floating else (form.n_u, form.n_axes)
+    inputs = symbols(q=form.n_q, u=form.n_u, forces=n_forces(kind), effort=n_u, rest=n_axes, h=kind.wheels)
+    inputs |= symbols(motors=kind.wheels) | ({} if root else symbols(V_parent=6))
+    q, u, forces, actuation, rest, h, motors = [*inputs.values()][:7]
+    inputs["k"], k = constants(kind)
     joint = motion(form, k["axes"], q, u)
     E = joint.E @ k["R0"].T
     r = k["at"] + k["R0"] @ joint.d
-    own = joint.S @ u
+    relative = joint.S @ u
     if root:
-        V, c = own, joint.bias
+        V, c = relative, joint.bias
     else:
-        V = spatial.to_child(E, r, V_parent) + own
-        c = joint.bias + spatial.cross_motion(V, own)
+        V = spatial.to_child(E, r, inputs["V_parent"]) + relative
+        c = joint.bias + spatial.cross_motion(V, relative)
     p = SX(6, 1) if kind.flex else spatial.cross_force(V, k["M"] @ V) - wrench(kind, k, forces)
     wheel_torques = efforts.wheel_torques(kind, k, motors, efforts.wheel_speeds(kind, k, h, V[:3]))
     for i in range(kind.wheels):
         a = k["spin_axes"][3 * i : 3 * i + 3]
         p += ca.vertcat(ca.cross(V[:3], a * h[i]) + a * wheel_torques[i], SX(3, 1))
-    tau = SX(form.n_u, 1) if kind.floating else efforts.effort(kind, k, q, u, given, rest)
-    inputs = [q, u, symbol, *([] if root else [V_parent]), forces, given, rest, h, motors]
-    outputs = [E, r, joint.S, c, V, p, tau, joint.rate, wheel_torques]
-    return ca.Function(f"outward_{kind_name(kind, root)}", inputs, outputs)
+    tau = SX(form.n_u, 1) if kind.floating else efforts.effort(kind, k, q, u, actuation, rest)
+    outputs = {"E": E, "r": r, "S": joint.S, "c": c, "V": V, "p": p, "tau": tau, "q_rate": joint.rate}
+    return kernel(f"outward_{kind_name(kind, root)}", inputs, {**outputs, "wheel_torques": wheel_torques})
 
 
 def drive(kind: Structure, acceleration: SX, switches: SX) -> tuple[SX, SX]:
     """Which speeds are held (1) or free (0), and the acceleration of the held ones."""
     n = kind.form.n_u
-    held, forced = SX(n, 1), SX(n, 1)
-    own = switched(kind.motion)
+    constrained, forced = SX(n, 1), SX(n, 1)
+    places = switched(kind.motion)
     for i, how in enumerate(kind.motion):
         if how == "prescribed":
-            held[i], forced[i] = 1, acceleration[i]
+            constrained[i], forced[i] = 1, acceleration[i]
         elif how == "switchable":
-            at = own.index(i)
-            prescribed, locked = switches[at], switches[len(own) + at]
-            held[i] = 1 - (1 - prescribed) * (1 - locked)
+            at = places.index(i)
+            prescribed, locked = switches[at], switches[len(places) + at]
+            constrained[i] = 1 - (1 - prescribed) * (1 - locked)
             forced[i] = prescribed * (1 - locked) * acceleration[i]
-    return held, forced
+    return constrained, forced
 
 
-def drive_symbols(kind: Structure) -> tuple[SX, SX]:
+def drive_symbols(kind: Structure) -> dict[str, SX]:
     """Symbols of the prescribed accelerations and the switches (prescribed, then locked) of a joint."""
     n = kind.form.n_u
     constrained = any(how != "free" for how in kind.motion)
-    return SX.sym("acc", n if constrained else 0), SX.sym("sw", 2 * len(switched(kind.motion)))
+    return symbols(acceleration=n if constrained else 0, switches=2 * len(switched(kind.motion)))
 
 
 def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False) -> ca.Function:
-    """Second sweep. In: E, r, S, c, k, p, tau, acceleration, switches, children's P and p (not at a tip); of a flexible
-    body p and P of all, its modes eliminated.
+    """Second sweep. ``P_below``, ``p_below`` (not at a tip) are the children's; of a flexible body those of all, its
+    modes eliminated.
 
-    Out: g = D^-1 U^T, t = D^-1 (tau - S^T p), a_c, u' of held speeds; S and D^-1 S^T of free speeds where there are
-    ``loops``; and X^T P_a X, X^T p_a for the parent (not at a root).
+    ``g = D^-1 U^T``, ``t = D^-1 (tau - S^T p)``, a_c, u' of held speeds (``forced``); ``S_free``, ``solved`` = D^-1 S^T
+    of free speeds where there are ``loops``; and ``X^T P_a X``, ``X^T p_a`` for the parent (not at a root).
     """
     form = kind.form
-    E, r, S, c = SX.sym("E", 3, 3), SX.sym("r", 3), SX.sym("S", _subspace(kind)), SX.sym("c", 6)
-    symbol, k = constants(kind)
-    p_own, tau = SX.sym("p", 6), SX.sym("tau", form.n_u)
-    acceleration, switches = drive_symbols(kind)
-    P_children, p_children = SX.sym("P", 21), SX.sym("pc", 6)
-    P, p = gathered(kind, leaf, k["M"], P_children, p_own, p_children)
-    held, forced = drive(kind, acceleration, switches)
+    inputs = symbols(E=(3, 3), r=3, S=_subspace(kind), c=6, p=6, tau=form.n_u)
+    E, r, S, c, p_body, tau = inputs.values()
+    inputs["k"], k = constants(kind)
+    driven, below = drive_symbols(kind), symbols(P_below=21, p_below=6)
+    P, p = gathered(kind, leaf, k["M"], p_body, **below)
+    constrained, forced = drive(kind, **driven)
     active = [i for i, how in enumerate(kind.motion) if how != "prescribed"]
-    free = 1 - held[active, 0]
+    free = 1 - constrained[active, 0]
     S_f = S[:, active] @ ca.diag(free) if active else SX(6, 0)
     U = P @ S_f
-    D = S_f.T @ U + ca.diag(held[active, 0])
+    D = S_f.T @ U + ca.diag(constrained[active, 0])
     rhs = ca.horzcat(U.T, free * tau[active, 0] - S_f.T @ p)
     solved = spatial.solve_ldl(D, rhs)
     g, t = solved[:, :6], solved[:, 6]
     a_c = c + S @ forced
-    inputs = [E, r, S, c, symbol, p_own, tau, acceleration, switches]
-    outputs = [g, t, a_c, forced]
+    inputs |= driven | ({} if leaf else below)
+    outputs = {"g": g, "t": t, "a_c": a_c, "forced": forced}
     if loops:
-        outputs += [ca.densify(S_f), ca.densify(spatial.solve_ldl(D, S_f.T))]
-    if not leaf:
-        inputs += [P_children, p_children]
+        outputs |= {"S_free": ca.densify(S_f), "solved": ca.densify(spatial.solve_ldl(D, S_f.T))}
     if not root:
         P_a = P - U @ g
         p_a = p + P_a @ a_c + U @ t
-        outputs += [spatial.upper(spatial.inertia_to_parent(E, r, P_a)), spatial.force_to_parent(E, r, p_a)]
-    return ca.Function(f"inward_{kind_name(kind, root, leaf, loops)}", inputs, outputs)
+        outputs["P_parent"] = spatial.upper(spatial.inertia_to_parent(E, r, P_a))
+        outputs["p_parent"] = spatial.force_to_parent(E, r, p_a)
+    return kernel(f"inward_{kind_name(kind, root, leaf, loops)}", inputs, outputs)
 
 
-def gathered(kind: Structure, leaf: bool, M: SX, P_below: SX, p: SX, p_below: SX) -> tuple[SX, SX]:
+def gathered(kind: Structure, leaf: bool, M: SX, p: SX, *, P_below: SX, p_below: SX) -> tuple[SX, SX]:
     """Articulated inertia (6, 6) and bias force (6) as they enter a joint's elimination: those of a rigid body and of
     what hangs on it; a flexible body has both in ``P_below`` and ``p_below``."""
     if kind.flex:
@@ -169,19 +142,18 @@ def gathered(kind: Structure, leaf: bool, M: SX, P_below: SX, p: SX, p_below: SX
 
 
 def accelerate(kind: Structure) -> ca.Function:
-    """Third sweep. In: E, r, S, a_c, g, t, u' of held speeds, A of the parent. Out: A, u'."""
-    form = kind.form
-    E, r, S, a_c = SX.sym("E", 3, 3), SX.sym("r", 3), SX.sym("S", _subspace(kind)), SX.sym("ac", 6)
+    """Third sweep: A and u'."""
     active = [i for i, how in enumerate(kind.motion) if how != "prescribed"]
-    g, t = SX.sym("g", len(active), 6), SX.sym("t", len(active))
-    forced, A_parent = SX.sym("forced", form.n_u), SX.sym("Ap", 6)
+    inputs = symbols(E=(3, 3), r=3, S=_subspace(kind), a_c=6, g=(len(active), 6), t=len(active))
+    inputs |= symbols(forced=kind.form.n_u, A_parent=6)
+    E, r, S, a_c, g, t, forced, A_parent = inputs.values()
     carried = spatial.to_child(E, r, A_parent) + a_c
     solved = t - g @ carried
     A = carried + S[:, active] @ solved if active else carried
     speed_rate = SX(forced)
     for place, i in enumerate(active):
         speed_rate[i] += solved[place]
-    return ca.Function(f"accelerate_{kind_name(kind)}", [E, r, S, a_c, g, t, forced, A_parent], [A, speed_rate])
+    return kernel(f"accelerate_{kind_name(kind)}", inputs, {"A": A, "u_rate": speed_rate})
 
 
 def _subspace(kind: Structure) -> ca.Sparsity:
@@ -198,7 +170,7 @@ def kind_name(kind: Structure, *flags: bool | int) -> str:
     turning = "s" if form.spherical else str(form.rotations)
     how = "".join(m[0] for m in kind.motion)
     marks = "".join(str(f) if type(f) is int else "ny"[f] for f in flags)
-    laws = "".join(law[0] for law in kind.laws) + (f"h{kind.harness}" if kind.harness else "")
+    laws = "".join(law[0] for law in kind.laws) + str(sum(size for _, size in kind.values))
     rotors = "".join("b" if bearing else "o" for bearing in kind.bearings)
     modes = f"m{kind.modes}" if kind.flex else ""
     return f"t{form.translations}r{turning}{how}w{rotors}p{kind.nodes}{'f' * kind.floating}{laws}{modes}_{marks}"

@@ -1,4 +1,4 @@
-"""The Order-N equations of motion: three sweeps along the tree (Stoneking, Order-N memo; equations.md, section 3).
+"""The Order-N equations of motion: three sweeps along the tree (Stoneking, Order-N memo; equations.md, "Three sweeps").
 
 The graph calls one kernel a body and sweep; C code, derivatives and linear models all follow from it. A flexible body
 has its modes eliminated before its joint (T. K. Ghosh and L. J. Quiocho, Development and evaluation of an Order-N
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from operator import add
 
 import casadi as ca
 from casadi import MX
@@ -17,9 +16,9 @@ from casadi import MX
 from mbdy.engine.model.topology import ROOT, Tree
 from mbdy.engine.order_n import flexible_body as deformation
 from mbdy.engine.order_n import nodes as seats
-from mbdy.engine.order_n import rigid_body as kernels
+from mbdy.engine.order_n import rigid_body as rigid
 from mbdy.engine.order_n.constants import Structure
-from mbdy.engine.order_n.rigid_body import Kernels
+from mbdy.engine.order_n.kernels import Kernels
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,8 @@ class NodeMotion:
     V: MX
     c: MX
     _: KW_ONLY
-    below: tuple[MX, ...] = ()
-    """Articulated inertia and bias force of the joints that sit there, together; nothing where none does."""
+    below: dict[str, MX] = field(default_factory=dict)
+    """Articulated inertia P and bias force p of the joints that sit there, together; nothing where none does."""
     A: MX = field(default_factory=MX)
 
 
@@ -78,8 +77,8 @@ class Flexing:
     push: MX
     modal_push: MX
     _: KW_ONLY
-    below: tuple[MX, ...] = ()
-    """Inertia, coupling and modal inertia of what hangs on its nodes; nothing at a tip."""
+    below: dict[str, MX] = field(default_factory=dict)
+    """Inertia ``P_below``, coupling ``B_below`` and modal inertia ``F_below`` of what hangs on it; nothing at a tip."""
     g: MX = field(default_factory=MX)
     t: MX = field(default_factory=MX)
     inverse: MX = field(default_factory=MX)
@@ -101,16 +100,18 @@ class BodyMotion:
     q_rate: MX
     wheel_torques: MX
     _: KW_ONLY
-    below: tuple[MX, ...] = ()
-    """Articulated inertia and bias force of the children together, of a flexible body with its own; else nothing."""
+    below: dict[str, MX] = field(default_factory=dict)
+    """Articulated inertia ``P_below`` and bias force ``p_below`` of the children together, of a flexible body with its
+    own; else nothing."""
     g: MX = field(default_factory=MX)
     t: MX = field(default_factory=MX)
     a_c: MX = field(default_factory=MX)
     forced: MX = field(default_factory=MX)
     A: MX = field(default_factory=MX)
     u_rate: MX = field(default_factory=MX)
-    free: tuple[MX, ...] = ()
-    """S and D^-1 S^T of free speeds, in models with loops."""
+    S_free: MX = field(default_factory=MX)
+    solved: MX = field(default_factory=MX)
+    """D^-1 S^T of free speeds, as ``S_free``, in models with loops."""
     closing: MX = field(default_factory=lambda: MX.zeros(6))
     """What the loops' forces add to p where it enters the joint's elimination."""
     gradient: MX | None = None
@@ -142,15 +143,15 @@ class System:
     seats: Sequence[int | None]
     used: Sequence[Sequence[int]]
     loops: bool = False
-    field: tuple[MX, MX] | None = None
-    """Direction (3) and strength [1/s2] of the gravity gradient (`gravity_gradient.py`), in models with it."""
+    field: dict[str, MX] | None = None
+    """Direction (3) and strength [1/s2] of the gravity gradient (`gravity_gradient.field`), in models with it."""
 
 
 def velocities(system: System) -> list[BodyMotion]:
     """First sweep: frames, velocities and bias forces of all bodies.
 
     A floating root is taken with its origin at rest: the equations do not change with a constant velocity
-    (equations.md, section 4), and rounding does not grow with the speed of an orbit.
+    (equations.md, "Roots"), and rounding does not grow with the speed of an orbit.
     """
     moves: list[BodyMotion] = [None] * len(system.states)  # type: ignore[list-item]
     for j in system.tree.outward:
@@ -177,16 +178,19 @@ def swing_out(system: System, moves: list[BodyMotion], gravity: MX, bodies: Sequ
     """Third sweep over ``bodies``, each after its parent: accelerations of bodies, modes, nodes and speeds."""
     for j in bodies:
         m, kind = moves[j], system.structures[j]
-        m.A, m.u_rate = system.kernels.call(
-            kernels.accelerate, (kind,),
-            m.E, m.r, m.S, m.a_c, m.g, m.t, m.forced, _of_seat(j, system, moves, "A", inertial_acceleration(gravity)),
+        results = system.kernels.call(
+            rigid.accelerate, kind, E=m.E, r=m.r, S=m.S, a_c=m.a_c, g=m.g, t=m.t, forced=m.forced,
+            A_parent=_of_seat(j, system, moves, "A", inertial_acceleration(gravity)),
         )  # fmt: skip
-        if m.flexing:
-            (m.flexing.rate,) = system.kernels.call(deformation.swing, (kind.modes,), m.flexing.g, m.flexing.t, m.A)
+        m.A, m.u_rate = results["A"], results["u_rate"]
+        if flexing := m.flexing:
+            swing = system.kernels.call(deformation.swing, kind.modes, g=flexing.g, t=flexing.t, A=m.A)
+            flexing.rate = swing["modal_rate"]
         for i, node in m.nodes.items():
-            (node.A,) = system.kernels.call(
-                seats.accelerate, (kind, i), node.E, node.r, node.Phi, node.c, m.A, m.modal_rate
-            )
+            node.A = system.kernels.call(
+                seats.accelerate, kind, i,
+                E=node.E, r=node.r, Phi=node.Phi, c=node.c, A_body=m.A, modal_rate=m.modal_rate,
+            )["A"]  # fmt: skip
 
 
 def inertial_acceleration(gravity: MX) -> MX:
@@ -208,17 +212,19 @@ def _of_seat(j: int, system: System, moves: list[BodyMotion], what: str, inertia
 
 
 def _outward(j: int, system: System, moves: list[BodyMotion]) -> BodyMotion:
-    kind, state, given = system.structures[j], system.states[j], system.inputs[j]
+    kind, state, inputs = system.structures[j], system.states[j], system.inputs[j]
     parent = system.tree.parent[j]
-    carried = () if parent == ROOT else (_of_seat(j, system, moves, "V", MX()),)
+    carried = {} if parent == ROOT else {"V_parent": _of_seat(j, system, moves, "V", MX())}
     k = system.constants[j]
-    m = BodyMotion(*system.kernels.call(
-        kernels.outward, (kind, parent == ROOT),
-        state.q, root_frame_speeds(kind, state.u), k, *carried,
-        given.forces, given.effort, given.rest, state.h, given.torques,
+    m = BodyMotion(**system.kernels.call(
+        rigid.outward, kind, parent == ROOT,
+        q=state.q, u=root_frame_speeds(kind, state.u), k=k, **carried,
+        forces=inputs.forces, effort=inputs.effort, rest=inputs.rest, h=state.h, motors=inputs.torques,
     ))  # fmt: skip
     for i in system.used[j]:
-        m.nodes[i] = NodeMotion(*system.kernels.call(seats.move, (kind, i), k, state.eta, state.eta_rate, m.V))
+        m.nodes[i] = NodeMotion(
+            **system.kernels.call(seats.move, kind, i, k=k, eta=state.eta, eta_rate=state.eta_rate, V_body=m.V)
+        )
     if kind.flex:
         _deform(j, system, m)
     return m
@@ -226,15 +232,15 @@ def _outward(j: int, system: System, moves: list[BodyMotion]) -> BodyMotion:
 
 def _deform(j: int, system: System, m: BodyMotion) -> None:
     """Bias forces of a flexible body, with what acts on it."""
-    kind, state, forces = system.structures[j], system.states[j], system.inputs[j].forces
-    flexing = Flexing(*system.kernels.call(
-        deformation.deform, (kind,), system.constants[j], state.eta, state.eta_rate, m.V, forces,
+    kind, state, forces, k = system.structures[j], system.states[j], system.inputs[j].forces, system.constants[j]
+    flexing = Flexing(**system.kernels.call(
+        deformation.deform, kind, k=k, eta=state.eta, eta_rate=state.eta_rate, V=m.V, forces=forces,
     ))  # fmt: skip
     for i in range(kind.nodes):
         f, n = forces[6 * i + 6 : 6 * i + 9], forces[6 * i + 9 : 6 * i + 12]
-        pushed, modal = system.kernels.call(seats.press, (kind, i), system.constants[j], state.eta, ca.vertcat(n, f))
-        flexing.push += pushed
-        flexing.modal_push += modal
+        share = system.kernels.call(seats.press, kind, i, k=k, eta=state.eta, F=ca.vertcat(n, f))
+        flexing.push += share["push"]
+        flexing.modal_push += share["modal_push"]
     flexing.modal_push += system.inputs[j].modal
     m.p = m.p + flexing.p - flexing.push
     flexing.p_f = flexing.p_f - flexing.modal_push
@@ -243,54 +249,61 @@ def _deform(j: int, system: System, m: BodyMotion) -> None:
 
 def _inward(j: int, system: System, moves: list[BodyMotion]) -> None:
     m, kind, parent = moves[j], system.structures[j], system.tree.parent[j]
-    given = system.inputs[j]
+    inputs = system.inputs[j]
     for i, node in m.nodes.items():
         if node.below:
-            _gather(m, system.kernels.call(
-                seats.carry, (kind, i), node.E, node.r, node.Phi, node.c, *node.below
-            ))  # fmt: skip
+            results = system.kernels.call(
+                seats.carry, kind, i, E=node.E, r=node.r, Phi=node.Phi, c=node.c, **node.below
+            )
+            modal = (results["B_body"], results["F_body"], results["p_f"]) if m.flexing else ()
+            _gather(m, results["P_body"], results["p_body"], *modal)
     if m.flexing:
         _condense(j, system, m)
-    found = list(system.kernels.call(
-        kernels.inward, (kind, parent == ROOT, not m.below, system.loops),
-        m.E, m.r, m.S, m.c, system.constants[j], m.p, m.tau, given.acceleration, given.switches, *m.below,
-    ))  # fmt: skip
-    m.g, m.t, m.a_c, m.forced = found[:4]
+    results = system.kernels.call(
+        rigid.inward, kind, parent == ROOT, not m.below, system.loops,
+        E=m.E, r=m.r, S=m.S, c=m.c, k=system.constants[j], p=m.p, tau=m.tau, acceleration=inputs.acceleration,
+        switches=inputs.switches, **m.below,
+    )  # fmt: skip
+    m.g, m.t, m.a_c, m.forced = (results[name] for name in ("g", "t", "a_c", "forced"))
     if system.loops:
-        m.free = tuple(found[4:6])
+        m.S_free, m.solved = results["S_free"], results["solved"]
     if parent != ROOT:
-        carried, seat = tuple(found[-2:]), system.seats[j]
+        P, p, seat = results["P_parent"], results["p_parent"], system.seats[j]
         if seat is None:
-            _gather(moves[parent], carried)
+            _gather(moves[parent], P, p)
         else:
             node = moves[parent].nodes[seat]
-            node.below = tuple(map(add, node.below, carried)) if node.below else carried
+            node.below = _sum(node.below, {"P": P, "p": p})
 
 
-def _gather(m: BodyMotion, carried: tuple[MX, ...]) -> None:
-    """Adds what hangs on a body to what it has below it: P and p at its origin, then what acts on its modes."""
-    if not m.flexing:
-        m.below = tuple(map(add, m.below, carried)) if m.below else carried
+def _gather(m: BodyMotion, P: MX, p: MX, B: MX | None = None, F: MX | None = None, p_f: MX | None = None) -> None:
+    """Adds what hangs on a body to what it has below it: P and p at its origin; coupling B, modal inertia F and modal
+    force p_f where it hangs on a node."""
+    flexing = m.flexing
+    if not flexing:
+        m.below = _sum(m.below, {"P_below": P, "p_below": p})
         return
-    flexing, (P, p) = m.flexing, carried[:2]
     m.p = m.p + p
-    if len(carried) > 2:
-        flexing.p_f = flexing.p_f + carried[4]
-        coupling, modes = carried[2], carried[3]
+    count = flexing.p_f.shape[0]
+    if B is None or F is None or p_f is None:
+        B, F = MX.zeros(6, count), MX.zeros(count * (count + 1) // 2)
     else:
-        count = flexing.p_f.shape[0]
-        coupling, modes = MX.zeros(6, count), MX.zeros(count * (count + 1) // 2)
-    added = (P, coupling, modes)
-    flexing.below = tuple(map(add, flexing.below, added)) if flexing.below else added
+        flexing.p_f = flexing.p_f + p_f
+    flexing.below = _sum(flexing.below, {"P_below": P, "B_below": B, "F_below": F})
+
+
+def _sum(below: dict[str, MX], carried: dict[str, MX]) -> dict[str, MX]:
+    return {name: below[name] + value if below else value for name, value in carried.items()}
 
 
 def _condense(j: int, system: System, m: BodyMotion) -> None:
     flexing = m.flexing
     assert flexing
-    found = system.kernels.call(
-        deformation.condense, (system.structures[j], not flexing.below, system.loops),
-        flexing.M, flexing.B, m.p, flexing.p_f, *flexing.below,
+    results = system.kernels.call(
+        deformation.condense, system.structures[j], not flexing.below, system.loops,
+        M=flexing.M, B=flexing.B, p=m.p, p_f=flexing.p_f, **flexing.below,
     )  # fmt: skip
-    m.below, flexing.g, flexing.t = found[:2], found[2], found[3]
+    m.below = {"P_below": results["P_joint"], "p_below": results["p_joint"]}
+    flexing.g, flexing.t = results["g"], results["t"]
     if system.loops:
-        flexing.inverse = found[4]
+        flexing.inverse = results["inverse"]

@@ -3,25 +3,24 @@
 Rates are of order one, angles and attitudes anything; lengths, forces and torques are of the size that the model's own
 dimensions and inertias ask for, so that no part of the equations hides behind another. Where a joint or a bearing has
 friction, every other rate is of the size of its ``friction_rate``; where a coordinate has stops or a cable harness,
-every other value lies just within or beyond a stop, or in a piece of the table, each in its turn. Modes displace a body
-by some part of its own size. Closed loops are satisfied, by the nearest coordinates and speeds. `variants` are the
-parameters without laws of effort, and with one law alone, so that a stiff one hides nothing.
+every other value lies just within or beyond a stop, or in a piece of the table, each in its turn (`Law.spans`). Modes
+displace a body by some part of its own size. Closed loops are satisfied, by the nearest coordinates and speeds.
+`variants` are the parameters without laws of effort, and with one law alone, so that a stiff one hides nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.model.joint_values import HARNESS
-from mbdy.engine.model.ports import Ports, coordinate_names, ports, speed_names
+from mbdy.engine.model.law import Law
+from mbdy.engine.model.laws import JOINT_VALUES, LAWS, laws_of
+from mbdy.engine.model.ports import Ports, StatePart, coordinates, ports, speeds
 from mbdy.engine.model.system import Body, Joint, Model
-from mbdy.engine.model.variables import ORBIT_POSITION, Variable
-from mbdy.engine.order_n.efforts import STOP_SOFTNESS
+from mbdy.engine.model.variables import Variable
 from mbdy.engine.verification.formulations.closing import Closing
 from mbdy.engine.verification.formulations.constrained import Constrained
 from mbdy.engine.verification.formulations.solutions import overdetermined
@@ -37,10 +36,8 @@ WHEEL_SPEED = 100.0
 """[rad/s] Largest speed of a wheel, and ten times its largest acceleration."""
 REST = 0.5
 """[rad] Largest change of a spring's commanded angle."""
-NEAR, DEEP = 5 * STOP_SOFTNESS, 20 * STOP_SOFTNESS
-"""[m, rad] Largest distance within a stop, and beyond it, of what is drawn about it."""
 SLOW = 2.0
-"""Largest part of its ``friction_rate`` of a rate that is drawn about it."""
+"""Largest part of a rate at which a law changes (``friction_rate``) of a rate that is drawn about it."""
 SLOWEST = 1e-3
 """[rad/s] Least rate that a wheel's speed is drawn about; the speed is a difference, and below this lies rounding."""
 DEFORMED = 0.05
@@ -51,15 +48,6 @@ NEARER = 0.7
 """Factor that brings a state whose loops do not close nearer to one whose do."""
 TRIES = 30
 """Of these, before a model counts as one whose loops cannot be closed."""
-LAWS: Mapping[str, tuple[str, ...]] = {
-    "springs": ("stiffness",),
-    "dampers": ("damping",),
-    "cubic springs": ("cubic_stiffness",),
-    "friction": ("friction",),
-    "stops": ("stop_stiffness", "stop_damping"),
-    "harnesses": (HARNESS,),
-}
-"""Laws of effort of joints and bearings, with the parameters that are zero where a law is left out."""
 
 
 def variants(table: Ports, p: Array) -> Iterator[tuple[str, Array]]:
@@ -68,7 +56,7 @@ def variants(table: Ports, p: Array) -> Iterator[tuple[str, Array]]:
     Only laws that the model has count; without any there is ``p`` alone, with a single one there is nothing alone.
     """
     yield "", p
-    places = {law: [at for v in table.parameters for at in _strengths(v, names)] for law, names in LAWS.items()}
+    places = {law.words: [at for v in table.parameters for at in _strengths(v, law)] for law in LAWS}
     own = {law: at for law, at in places.items() if np.any(p[at])}
     if not own:
         return
@@ -82,13 +70,11 @@ def variants(table: Ports, p: Array) -> Iterator[tuple[str, Array]]:
         yield f"{law} alone", alone
 
 
-def _strengths(parameter: Variable, names: tuple[str, ...]) -> range:
-    """Places in ``p`` of what a parameter adds to an effort, if its name ends in one of ``names``."""
-    last = parameter.name.rpartition(".")[2]
-    if last not in names:
-        return range(0)
-    begin, end = parameter.offset, parameter.offset + parameter.size
-    return range(begin + 1, end, 2) if last == HARNESS else range(begin, end)
+def _strengths(parameter: Variable, law: Law) -> Iterable[int]:
+    """Places in ``p`` of what is zero where ``law`` is left out, of joints, bearings and modes alike."""
+    places = range(parameter.offset, parameter.offset + parameter.size)
+    names = {value.name for value in law.values}
+    return JOINT_VALUES[parameter.quantity].strengths(places) if parameter.quantity in names else ()
 
 
 @dataclass(frozen=True)
@@ -140,18 +126,20 @@ class Trials:
         self.reader = Reader(model)
         self.closing = Closing(self.reader, self.sizes.length, self.sizes.modes)
         self.start = np.zeros(len(self.ports.state_names)) if start is None else start
-        states = {v.name: v.state for v in self.ports.outputs if v.state is not None}
+        states = {name: v.state or 0 for name, v in self.ports.states.items()}
         jointed = [body for body in model.bodies if not body.joint.floating]
         self._spans = [
             _Span(states[name] + element, found)
             for body in jointed
-            for (name, element), found in zip(_scalars(coordinate_names(body)), _spans(body.joint), strict=False)
+            for (name, element), found in zip(_scalars(coordinates(body)), _spans(body.joint), strict=False)
             if found
         ]
         self._friction = [
             (states[name] + element, rate)
             for body in jointed
-            for (name, element), rate in zip(_scalars(speed_names(body)), body.joint.friction_rate, strict=False)
+            for law in laws_of(body.joint.laws)
+            if law.slow
+            for (name, element), rate in zip(_scalars(speeds(body)), getattr(body.joint, law.slow), strict=False)
         ]
 
     def draw(self) -> tuple[Array, Array]:
@@ -184,7 +172,7 @@ class Trials:
             return u
         released = u.copy()
         for variable in self.ports.inputs:
-            if variable.name.endswith((".prescribed", ".locked")):
+            if variable.quantity in ("prescribed", "locked"):
                 released[variable.places] = 0.0
         return released
 
@@ -233,41 +221,39 @@ class Trials:
         return self.rng.uniform(-largest, largest, size)
 
     def _state(self, variable: Variable) -> Array:
-        name, n = variable.name, variable.size
-        if name.endswith(".attitude"):
+        owner, n = variable.owner, variable.size
+        if variable.quantity == "attitude":
             drawn = self.rng.normal(size=4)
             return drawn / np.linalg.norm(drawn)
-        if name.endswith(".angle"):
+        if variable.quantity == "angle":
             return self._uniform(n, np.pi)
-        if name.endswith(".momentum"):
-            body, wheel = name.split(".")[:2]
-            return self._uniform(n, WHEEL_SPEED * self.model.body(body).wheels[wheel].inertia)
-        if ".flex." in name:
-            return self._uniform(n, 1.0) * self.sizes.modes(self.model.body(name.partition(".")[0]))
+        if owner.kind == "wheel":
+            return self._uniform(n, WHEEL_SPEED * self.model.body(owner.name).wheels[owner.part].inertia)
+        if owner.kind == "modes":
+            return self._uniform(n, 1.0) * self.sizes.modes(self.model.body(owner.name))
         turning = variable.unit == "rad/s"
         return self._uniform(n, 1.0 if turning else self.sizes.length)
 
     def _input(self, variable: Variable) -> Array:
-        """A value of the sort that the variable's name tells; its start value where it tells none."""
-        owner, *place = variable.name.split(".")
-        sort, n = place[-1], variable.size
+        """A value of a size that suits the variable's quantity; its start value where none is known."""
+        owner, quantity, n = variable.owner, variable.quantity, variable.size
         if variable.boolean:
             return self.rng.integers(0, 2, n).astype(np.float64)
-        if variable.name == "system.gravity":
+        if quantity == "gravity":
             return self._uniform(n, GRAVITY)
-        if variable.name == ORBIT_POSITION:
+        if quantity == "orbit_position":
             return self._orbit_position()
-        if sort == "acceleration":
+        if quantity == "acceleration":
             return np.array([self._uniform(1, self._turn_or_slide(unit, 1.0))[0] for unit in variable.units])
-        if sort == "rest":
+        if quantity == "rest":
             start = np.array(variable.start)
             return start + [self._uniform(1, self._turn_or_slide(unit, REST))[0] for unit in variable.units]
-        if sort in ("force", "torque") and owner in self.model.index:
-            body = self.model.body(owner)
-            if place[0] in body.wheels:
-                return self._uniform(n, 0.1 * WHEEL_SPEED * body.wheels[place[0]].inertia)
+        if quantity in ("force", "torque"):
+            body = self.model.body(owner.name)
+            if owner.kind == "wheel":
+                return self._uniform(n, 0.1 * WHEEL_SPEED * body.wheels[owner.part].inertia)
             force, torque = self.sizes.body(body)
-            return self._uniform(n, force if sort == "force" else torque)
+            return self._uniform(n, force if quantity == "force" else torque)
         return np.array(variable.start)
 
     def _orbit_position(self) -> Array:
@@ -293,22 +279,18 @@ class _Span:
         return self.spans[(self.turns - 1) % len(self.spans)]
 
 
-def _scalars(named: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
-    """The elements of variables with their sizes."""
-    return [(name, element) for name, size in named for element in range(size)]
+def _scalars(parts: tuple[StatePart, ...]) -> list[tuple[str, int]]:
+    """The elements of states."""
+    return [(part.name, element) for part in parts for element in range(part.size)]
 
 
 def _spans(joint: Joint) -> list[list[tuple[float, float]]]:
-    """For each coordinate, where its stops and its cable harness act and change."""
+    """For each coordinate, where its laws act and change."""
     found: list[list[tuple[float, float]]] = [[] for _ in range(joint.n_coordinates)]
-    for spans, lower, upper in zip(found, joint.stop_lower, joint.stop_upper, strict=False):
-        inside = min(NEAR, upper - lower)
-        spans += [(lower - DEEP, lower), (upper, upper + DEEP), (lower, lower + inside), (upper - inside, upper)]
-    if joint.harness:
-        points = [point for point, _ in joint.harness]
-        found[0] += pairwise(points)
-        beyond = (points[-1] - points[0]) / (len(points) - 1)
-        found[0] += [(points[0] - beyond, points[0]), (points[-1], points[-1] + beyond)]
+    for law in laws_of(joint.laws):
+        values = [(value, getattr(joint, value.name)) for value in law.values]
+        for i in range(joint.n_coordinates):
+            found[i] += law.spans({v.name: numbers if v.points else numbers[i] for v, numbers in values})
     return found
 
 

@@ -64,7 +64,7 @@ def verify(
         if value < 0:
             raise ValueError(f"{name}: must be >= 0, got {value}")
     keep_rules(model)
-    return _Run(model, states, seed).verification(progress or (lambda fraction: None))
+    return _Run(model.whole, states, seed).verification(progress or (lambda fraction: None))
 
 
 @dataclass(frozen=True)

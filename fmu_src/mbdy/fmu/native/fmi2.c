@@ -25,7 +25,7 @@ typedef struct {
 /* The message is a format to FMI 2, and many importers show it as it stands: so it has no conversions to be filled in. */
 static void pass_on(void *owner, int status, const char *category, const char *message) {
     const component *c = owner;
-    char format[2 * PLANT_MOST_SAID];
+    char format[2 * MBDY_TEXT];
     size_t n = 0;
     for (; *message && n < sizeof format - 2; message++) {
         if (*message == '%') format[n++] = '%';
@@ -56,7 +56,7 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String token, 
     c->name = calloc(1, (name ? strlen(name) : 0) + 1);
     if (callbacks) c->logger = callbacks->logger, c->environment = callbacks->componentEnvironment;
     if (c->name && name) strcpy(c->name, name);
-    c->plant = c->name ? plant_new(type == fmi2ModelExchange, c->logger ? pass_on : NULL, c) : NULL;
+    c->plant = c->name ? plant_new(mbdy_this(), plant_this(), NULL, type == fmi2ModelExchange ? PLANT_EXCHANGE : 0, c->logger ? pass_on : NULL, c) : NULL;
     if (!c->plant) {
         if (c->logger)
             c->logger(c->environment, name ? name : "", fmi2Error, "logStatusError", "no memory for an instance");
@@ -68,9 +68,9 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String token, 
     if (!name || !*name) refused = plant_say(c->plant, PLANT_ERROR, "the instance needs a name");
     if (type != fmi2ModelExchange && type != fmi2CoSimulation)
         refused = plant_say(c->plant, PLANT_ERROR, "there is no type %d of FMU", (int)type);
-    if (!token || strcmp(token, plant_identity.token) != 0)
+    if (!token || strcmp(token, plant_this()->token) != 0)
         refused = plant_say(c->plant, PLANT_ERROR, "the GUID '%s' is not this FMU's '%s': take it from its modelDescription.xml",
-                            token ? token : "(NULL)", plant_identity.token);
+                            token ? token : "(NULL)", plant_this()->token);
     if (refused) {
         fmi2FreeInstance(c);
         return NULL;
@@ -109,8 +109,7 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
 
 fmi2Status fmi2Terminate(fmi2Component c) {
     ENTER("fmi2Terminate", RUNNING);
-    it->now.phase = PLANT_TERMINATED;
-    return fmi2OK;
+    return (fmi2Status)plant_terminate(it);
 }
 
 fmi2Status fmi2Reset(fmi2Component c) {
@@ -158,7 +157,7 @@ fmi2Status fmi2SetBoolean(fmi2Component c, const fmi2ValueReference refs[], size
 /* There are no variables of other types. */
 static fmi2Status none(fmi2Component c, const char *call, size_t n, const char *type) {
     ENTER(call, ANY);
-    return n ? (fmi2Status)plant_say(it, PLANT_ERROR, "%s: this FMU has no variables of type %s", call, type) : fmi2OK;
+    return n ? (fmi2Status)plant_refuse_type(it, call, type) : fmi2OK;
 }
 
 fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2Integer values[]) {

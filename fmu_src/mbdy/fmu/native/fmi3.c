@@ -50,7 +50,7 @@ static instance_data *instantiate(int exchange, fmi3String name, fmi3String toke
     if (!own) return NULL;
     own->log = log;
     own->environment = environment;
-    own->plant = plant_new(exchange, log ? pass_on : NULL, own);
+    own->plant = plant_new(mbdy_this(), plant_this(), NULL, exchange ? PLANT_EXCHANGE : 0, log ? pass_on : NULL, own);
     if (!own->plant) {
         if (log) log(environment, fmi3Error, "logStatusError", "no memory for an instance");
         free(own);
@@ -59,10 +59,10 @@ static instance_data *instantiate(int exchange, fmi3String name, fmi3String toke
     if (logging) plant_set_categories(own->plant, 1, 0, NULL);
     int refused = 0;
     if (!name || !*name) refused = plant_say(own->plant, PLANT_ERROR, "the instance needs a name");
-    if (!token || strcmp(token, plant_identity.token) != 0)
+    if (!token || strcmp(token, plant_this()->token) != 0)
         refused = plant_say(own->plant, PLANT_ERROR,
                             "the instantiation token '%s' is not this FMU's '%s': take it from its modelDescription.xml",
-                            token ? token : "(NULL)", plant_identity.token);
+                            token ? token : "(NULL)", plant_this()->token);
     if (!refused) return own;
     fmi3FreeInstance(own);
     return NULL;
@@ -123,8 +123,7 @@ fmi3Status fmi3ExitInitializationMode(fmi3Instance instance) {
 
 fmi3Status fmi3Terminate(fmi3Instance instance) {
     ENTER("fmi3Terminate", PLANT_STEP | PLANT_EVENT | PLANT_CONTINUOUS);
-    it->now.phase = PLANT_TERMINATED;
-    return fmi3OK;
+    return (fmi3Status)plant_terminate(it);
 }
 
 fmi3Status fmi3Reset(fmi3Instance instance) {
@@ -151,9 +150,10 @@ fmi3Status fmi3GetBoolean(fmi3Instance instance, const fmi3ValueReference refs[]
     int status = plant_check(it, refs, n, size, 1);
     if (status != PLANT_OK) return (fmi3Status)status;
     if (size) NEEDS(values, "the place for the values");
-    for (size_t i = 0; i < n; i++)
-        for (unsigned k = 0; k < (unsigned)plant_variables[refs[i]].size; k++)
-            *values++ = it->vector[MBDY_U][plant_variables[refs[i] + k].place] != 0.0;
+    for (size_t i = 0; i < n; i++) {
+        const struct plant_variable *v = &it->own->variables[refs[i]];
+        for (int k = 0; k < v->size; k++) *values++ = it->vector[MBDY_U][v[k].place] != 0.0;
+    }
     return fmi3OK;
 }
 
@@ -164,10 +164,10 @@ fmi3Status fmi3SetBoolean(fmi3Instance instance, const fmi3ValueReference refs[]
     if (status != PLANT_OK) return (fmi3Status)status;
     if (size) NEEDS(values, "the place of the values");
     for (size_t i = 0; i < n; i++) {
-        const struct plant_variable *v = &plant_variables[refs[i]];
-        double given[FMU_LARGEST];
-        for (int k = 0; k < v->size; k++) given[k] = *values++ ? 1.0 : 0.0;
-        status = plant_set(it, refs + i, 1, given, (size_t)v->size, 1);
+        const struct plant_variable *v = &it->own->variables[refs[i]];
+        double *numbers = it->kept; /* has room for all inputs, and is free outside a step */
+        for (int k = 0; k < v->size; k++) numbers[k] = *values++ ? 1.0 : 0.0;
+        status = plant_set(it, refs + i, 1, numbers, (size_t)v->size, 1);
         if (status != PLANT_OK) return (fmi3Status)status;
     }
     return fmi3OK;
@@ -176,7 +176,7 @@ fmi3Status fmi3SetBoolean(fmi3Instance instance, const fmi3ValueReference refs[]
 /* There are no variables of other types. */
 static fmi3Status none(fmi3Instance instance, const char *call, size_t n, const char *type) {
     ENTER(call, ANY);
-    return n ? (fmi3Status)plant_say(it, PLANT_ERROR, "%s: this FMU has no variables of type %s", call, type) : fmi3OK;
+    return n ? (fmi3Status)plant_refuse_type(it, call, type) : fmi3OK;
 }
 
 #define NO_VARIABLES(type)                                                                                             \
@@ -409,7 +409,7 @@ fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance instance, size_t *n) {
 fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance instance, size_t *n) {
     EXCHANGE("fmi3GetNumberOfContinuousStates", ANY);
     NEEDS(n, "the place for the number");
-    *n = MBDY_NX;
+    *n = (size_t)it->model->n_x;
     return fmi3OK;
 }
 

@@ -18,7 +18,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from mbdy.engine.core.build import FLAGS, Compiler, CompilerError, Progress, compiler, no_compiler, shared_library
+from mbdy.engine.core.build import FLAGS, Compiler, CompilerError, Progress, compiler, shared_library
 
 OLDEST_GLIBC = (2, 24)
 """Of August 2016: what a binary for Linux may need."""
@@ -98,16 +98,7 @@ def require(wanted: Sequence[Platform]) -> None:
             f"binaries for {names} are made with ziglang here, which is not installed: `pip install mbdy[native]`"
         )
     if len(others) < len(wanted):
-        _own()
-
-
-def _own() -> Compiler:
-    """This machine's compiler."""
-    own = compiler()
-    if own is None:
-        reason, remedy = no_compiler()
-        raise CompilerError(f"{reason}, and a native FMU is compiled where it is exported; {remedy}")
-    return own
+        compiler()
 
 
 def build(
@@ -125,7 +116,7 @@ def build(
     require([wanted])
     if wanted.tuple != _this_machine():
         return _built(wanted, files, _cross(wanted), defines, progress)
-    library = _built(wanted, files, _own(), defines, progress)
+    library = _built(wanted, files, compiler(), defines, progress)
     if wanted.suffix != ".so" or (needed := glibc_needed(library.read_bytes())) <= OLDEST_GLIBC:
         return library
     if find_spec("ziglang"):

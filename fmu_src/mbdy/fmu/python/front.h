@@ -167,7 +167,7 @@ EXPORT Call *mbdy_call(void) { return &call; }
         call = (Call){0};                                                                                      \
         before;                                                                                                \
         Status answer = behind ? behind arguments : 4;                                                         \
-        return answer ? answer : call.refused;                                                                 \
+        return answer < 3 && call.refused ? call.refused : answer;                                             \
     }
 
 /* Before a state is set: pythonfmu ends with a fatal error where there is none. */

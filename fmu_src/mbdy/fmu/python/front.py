@@ -27,16 +27,13 @@ LIBRARY = "pythonfmu-export.so"
 def front(source: Path, behind: Path) -> bytes | None:
     """The library for Linux on x86-64 from the C file ``source``, to stand before the one at ``behind``.
 
-    None where it cannot be made here (no compiler, another platform). Raises `CompilerError` where the compiler
+    None where it cannot be made here (another platform). Raises `CompilerError` where the compiler
     refuses it.
     """
-    cc = compiler()
-    if cc is None or not sys.platform.startswith("linux") or platform.machine() != "x86_64":
+    if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
         return None
-    link = LINK
-    if (
-        "ziglang" in cc.command
-    ):  # it knows a function under one version, that of the glibc it is asked for, and no .so.2
+    cc, link = compiler(), LINK
+    if "ziglang" in cc.command:  # it knows functions under the version of the glibc it is asked for, no .so.2
         cc, link = Compiler((*cc.command, "-target", named("linux64").target), cc.version), ("-ldl",)
     flags = (*FLAGS, f'-DBEHIND_HASH="{hashlib.sha256(behind.read_bytes()).hexdigest()[:16]}"')
     files = {file.name: file.read_text(encoding="utf-8") for file in (HEADER, source)}

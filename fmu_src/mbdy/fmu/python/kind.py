@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import importlib
 import importlib.resources
-import json
 import sys
 import tempfile
 import uuid
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mbdy.blocks.plant.library import DOOR, HEADERS, plant_sources, text_of
 from mbdy.engine.core import binding
+from mbdy.engine.core.build import FLAGS, LINK, Progress, compiler, shared_library
+from mbdy.engine.core.library import sources
 from mbdy.engine.files.read import dumps
-from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.system import Model
+from mbdy.engine.order_n.equations import Equations
+from mbdy.fmu.native.variables import Identity, variables
 from mbdy.fmu.package import Package, Settings, digest, identifier
 from mbdy.fmu.pages.documentation import page
 from mbdy.fmu.pages.terminals import terminal_files
 from mbdy.fmu.python.front import HERE, LIBRARY, front
-from mbdy.fmu.python.slave.contents import core_name
-from mbdy.fmu.table import Array, Scalar, arrays
+from mbdy.fmu.python.slave.contents import HEADER, library_name
+from mbdy.fmu.table import Scalar, arrays
 
 SLAVE = HERE / "slave"
-PARTS = ("clock.py", "contents.py", "faults.py", "host.py", "instance.py", "plant.py", "state.py")
+PARTS = ("contents.py", "host.py", "instance.py")
 """Files of the slave that both versions of FMI share."""
 SOURCES = "extra/org.pypi.pythonfmu3/"
 """Where pythonfmu3's sources go: ``sources`` is for what an importer of FMI 3 can build."""
@@ -68,47 +71,42 @@ FLAVOURS: Mapping[str, Flavour] = {
 }
 
 
-def package(model: Model, ports: Ports, table: Sequence[Scalar], library: Path | None, settings: Settings) -> Package:
+def package(
+    model: Model, equations: Equations, table: Sequence[Scalar], settings: Settings, progress: Progress
+) -> Package:
     """All files of an FMU of ``model`` but its modelDescription.xml.
 
-    ``table``    rows by value reference, in FMI 3.0 with the time.
-    ``library``  the compiled core; None where there is no compiler.
+    ``table``     rows by value reference, in FMI 3.0 with the time.
+    ``progress``  called with what begins and the fraction done.
+
+    Raises `CompilerError` where a compiler refuses the sources or there is none.
     """
-    flavour, variables = FLAVOURS[settings.fmi], arrays(table, scalars=settings.flat)
-    resources = {
-        "model.toml": dumps(model).encode(),
-        "ports.json": _ports(model, ports, table, variables, settings).encode(),
-    }
-    if library is not None:
-        resources[core_name()] = library.read_bytes()
-    code = {
+    flavour, rows = FLAVOURS[settings.fmi], arrays(table, scalars=settings.flat)
+    plant = sources(equations, implicit=settings.implicit) | plant_sources()
+    plant[DOOR] = f"#define PLANT_TABLES\n{text_of(DOOR)}"
+    nameless = Identity(token="", step=settings.step, integrator=settings.integrator)
+    plant["variables.c"] = variables(nameless, rows, equations)
+    resources = {"model.toml": dumps(model).encode(), HEADER: "".join(HEADERS).encode()}
+    slave = {
         ".py": flavour.shell.read_bytes(),
         "_parts/__init__.py": (SLAVE / "__init__.py").read_bytes(),
         "_parts/binding.py": Path(binding.__file__).read_bytes(),
         **{f"_parts/{name}": (SLAVE / name).read_bytes() for name in PARTS},
     }
     door = flavour.front()
-    mark = digest({**resources, **code, "door": door or b""})
-    name = identifier(model.name, mark)
+    whole = {name: text.encode() for name, text in plant.items()}
+    mark = digest({"": repr(settings).encode(), **resources, **whole, **slave, "door": door or b""})
+    name, token = identifier(model.name, mark), str(uuid.UUID(bytes=mark[:16]))
+    plant["variables.c"] = variables(replace(nameless, token=token), rows, equations)
+    library = shared_library(plant, compiler(), FLAGS, LINK, progress=progress)
     files = {f"resources/{file}": data for file, data in resources.items()}
-    files |= {f"resources/{name}{file}": data for file, data in code.items()}
+    files[f"resources/{library_name()}"] = library.read_bytes()
+    files |= {f"resources/{name}{file}": data for file, data in slave.items()}
     manual = page(model, table, settings.step, settings.integrator, fmi=settings.fmi, kind="python", flat=settings.flat)
     files["documentation/index.html"] = manual.encode()
-    files |= terminal_files(model, variables, settings.fmi)
+    files |= terminal_files(model, rows, settings.fmi)
     files |= dict(_built(flavour, name, files, door))
-    return Package(name, str(uuid.UUID(bytes=mark[:16])), files)
-
-
-def _ports(model: Model, ports: Ports, table: Sequence[Scalar], variables: Sequence[Array], settings: Settings) -> str:
-    """What the slave reads of the model."""
-    described = {
-        "version": settings.version, "name": model.name, "step": settings.step, "integrator": settings.integrator,
-        "states": ports.state_names, "quaternions": ports.quaternions,
-        "residuals": ports.span("residuals").start,
-        "arrays": [(array.value_reference, array.size) for array in variables if array.size > 1],
-        "scalars": [row.slave_row() for row in table],
-    }  # fmt: skip
-    return json.dumps(described, ensure_ascii=False, indent=1)
+    return Package(name, token, files)
 
 
 def _built(flavour: Flavour, name: str, own: Mapping[str, bytes], door: bytes | None) -> Iterator[tuple[str, bytes]]:

@@ -91,7 +91,7 @@ def _shown(model: Model, patterns: Iterable[str] | None) -> list[str]:
     table = ports(model)
     if patterns is None:
         return [name for variable in table.outputs if variable.port in SHOWN_PORTS for name in variable.scalar_names]
-    return [table.output_names[place] for place in selected(table.output_names, patterns)]
+    return [table.output_names[place] for place in selected(table.output_names, patterns, table.hidden_names)]
 
 
 def _system(

@@ -190,11 +190,6 @@ class Constrained:
             made[closure.loop.name] = Loads(force, torque, own, closure.phi, closure.G @ self.w)
         return made
 
-    @property
-    def kinetic_energy(self) -> float:
-        """[J] Without the wheels' own."""
-        return float(0.5 * self.w @ self.M @ self.w)
-
 
 def _slope(ahead: Numbers) -> Array:
     """The derivative of what was found a complex step ahead."""

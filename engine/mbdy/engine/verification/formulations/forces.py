@@ -2,38 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
 
-from mbdy.engine.model.joint_values import HARNESS
-from mbdy.engine.order_n.efforts import STOP_SOFTNESS
+from mbdy.engine.model.laws.stops import STOP_SOFTNESS
 from mbdy.engine.verification.formulations.flexible import first_moment, node_motion
 from mbdy.engine.verification.formulations.values import Array, Part
 
+Values = Mapping[str, Array]
+"""The parameters of a joint's laws by name."""
+
+
+def coulomb(friction: Array, rate: Array, friction_rate: Array) -> Array:
+    """Smoothed Coulomb friction, in joints and in bearings."""
+    return -friction * np.tanh(rate / friction_rate)
+
+
+def stops(k: Values, q: Array, rate: Array) -> Array:
+    """Stiffness and damper of a stop come up with the depth beyond it."""
+    effort = np.zeros(len(q))
+    for beyond, inward in ((k["stop_lower"] - q, 1.0), (q - k["stop_upper"], -1.0)):
+        depth = np.maximum(beyond, 0.0)
+        push = k["stop_stiffness"] * depth - inward * k["stop_damping"] * rate[: len(q)]
+        effort += inward * depth / (depth + STOP_SOFTNESS) * np.maximum(push, 0.0)
+    return effort
+
+
+JOINT_LAWS: dict[str, Callable[[Values, Array, Array, Array], Array]] = {
+    "stiffness": lambda k, q, rate, rest: -k["stiffness"] * (q - rest),
+    "damping": lambda k, q, rate, rest: -k["damping"] * rate,
+    "cubic_stiffness": lambda k, q, rate, rest: -k["cubic_stiffness"] * (q - rest) ** 3,
+    "friction": lambda k, q, rate, rest: coulomb(k["friction"], rate, k["friction_rate"]),
+    "stop_stiffness": lambda k, q, rate, rest: stops(k, q, rate),
+    "harness": lambda k, q, rate, rest: np.interp(q, k["harness"][::2], k["harness"][1::2]),
+}
+"""The one place for laws of joints: the effort of each from parameters, coordinates (n), rates (n_u) and rests (n), by
+the parameter that brings it. Those of rates alone have one for each degree of freedom, others for each coordinate, of
+which a spherical rotation has none."""
+
 
 def joint_efforts(part: Part) -> Array:
-    """Effort (n_u) [N, N.m] that acts on each degree of freedom of a joint; the one place for laws of joints.
-
-    Input, damper and smoothed Coulomb friction act on speeds; springs, cubic springs and stops on coordinates, which a
-    spherical rotation has none of. A floating root has no effort. Stiffness and damper of a stop come up
-    with the depth beyond it. A cable harness is a table over the only coordinate.
-    """
-    motion, law = part.motion, part.constants.efforts
-    speeds, zero = motion.u, np.zeros(1)
-    effort = part.given.effort - law.get("damping", zero) * speeds
-    if "friction" in law:
-        effort = effort - law["friction"] * np.tanh(speeds / law["friction_rate"])
-    n = 0 if motion.joint.floating else motion.joint.n_coordinates
-    if n:
-        stretch = motion.q[:n] - part.given.rest
-        effort[:n] -= law["stiffness"] * stretch + law.get("cubic_stiffness", zero) * stretch**3
-    if n and "stop_stiffness" in law:
-        for beyond, inward in ((law["stop_lower"] - motion.q[:n], 1.0), (motion.q[:n] - law["stop_upper"], -1.0)):
-            depth = np.maximum(beyond, 0.0)
-            share = depth / (depth + STOP_SOFTNESS)
-            push = law["stop_stiffness"] * depth - inward * law["stop_damping"] * speeds[:n]
-            effort[:n] += inward * share * np.maximum(push, 0.0)
-    if HARNESS in law:
-        effort[0] += np.interp(motion.q[0], law[HARNESS][::2], law[HARNESS][1::2])
+    """Effort (n_u) [N, N.m] that acts on each degree of freedom of a joint; a floating root has none but the input."""
+    motion, values = part.motion, part.constants.efforts
+    effort, q = part.given.effort.copy(), motion.q[: len(part.given.rest)]
+    for name, law in JOINT_LAWS.items():
+        if name in values:
+            each = law(values, q, motion.u, part.given.rest)
+            effort[: len(each)] += each
     return effort
 
 
@@ -47,7 +63,7 @@ def wheel_torques(part: Part, omega: Array) -> Array:
     constants = part.constants
     speeds = part.motion.h / constants.spins - constants.spin_axes @ omega
     damping, friction, rate = constants.bearings.T
-    return part.given.motors - damping * speeds - friction * np.tanh(speeds / rate)
+    return part.given.motors - damping * speeds + coulomb(friction, speeds, rate)
 
 
 def resultant(part: Part) -> tuple[Array, Array]:

@@ -11,9 +11,6 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-WARNING, DISCARD, ERROR = 1, 2, 3
-"""Numbers of FMI's statuses, the same in all its versions."""
-
 
 class Call(ctypes.Structure):
     """What our library in front of pythonfmu's knows of the call at hand in this thread (front.h)."""
@@ -45,11 +42,10 @@ class Host:
         """Has the client told ``message``."""
         self._slave.log(message, self._status(status))
 
-    def refuse(self, message: str) -> None:
-        """Logs an error and has the call at hand answered so, which pythonfmu alone cannot."""
-        self.log(ERROR, message)
+    def refuse(self, status: int) -> None:
+        """Has the call at hand answered with ``status``, which pythonfmu alone cannot."""
         if self._call:
-            self._call().contents.refused = ERROR
+            self._call().contents.refused = status
 
     def values(self, known: int) -> int:
         """How many values the call at hand asks for; ``known`` where only pythonfmu knows it."""

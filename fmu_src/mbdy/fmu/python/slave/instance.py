@@ -1,28 +1,24 @@
-"""One instance of an FMU: phases of its life, values and steps, in no version's words of FMI."""
+"""One instance of an FMU: pythonfmu's calls as calls of the plant in C, in no version's words of FMI."""
 
 from __future__ import annotations
 
+import ctypes
 import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from . import state
-from .clock import Clock
 from .contents import Contents, contents
-from .host import DISCARD, ERROR, Host, end_in_order, forget_path
-from .plant import Plant
+from .host import Host, end_in_order, forget_path
 
-NO_SUCH_VARIABLE = math.nan
-INSTANTIATED, INITIALIZING, RUNNING, TERMINATED = state.PHASES
+Logger = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
 
 
-def opened(slave: Any, status: Callable[[int], Any], platform: str, real: str) -> Instance:
+def opened(slave: Any, status: Callable[[int], Any], platform: str) -> Instance:
     """An instance behind pythonfmu's ``slave``, which tells whence its resources came.
 
-    ``status`` is pythonfmu's enumeration of FMI's statuses, ``platform`` the folder of its library for Linux, ``real``
-    what this version of FMI calls a real number.
+    ``status`` is pythonfmu's enumeration of FMI's statuses, ``platform`` the folder of its library for Linux.
     """
     name, resources = type(slave).__module__, slave.resources
     library = os.path.join(os.path.dirname(os.path.realpath(resources)), "binaries", platform, f"{name}.so")
@@ -34,191 +30,107 @@ def opened(slave: Any, status: Callable[[int], Any], platform: str, real: str) -
         raise
     finally:
         forget_path(resources)
-    return Instance(name, known, Host(slave, status, library), real)
+    return Instance(known, Host(slave, status, library))
 
 
 class Instance:
-    """Value references count the scalars of ``ports.json``: inputs, parameters, outputs, then what follows from them.
+    """A plant with the model's start values; ``host`` is told what the plant says, and what it refuses."""
 
-    ``name`` tells the states of its FMU from others', ``real`` is the type of what is no Boolean.
-    """
+    def __init__(self, contents: Contents, host: Host) -> None:
+        self.host, self._constants = host, contents.constants
+        functions = self._functions = contents.functions
+        log = host.log
+        self._logger = Logger(lambda _, status, category, text: log(status, text.decode()))
+        handle = functions.plant_new(functions.mbdy_this(), functions.plant_this(), None, 0, self._logger, None)
+        self._memory = contents.binding.Owned(handle, functions.plant_free)
+        self._handle = self._memory.handle
 
-    def __init__(self, name: str, contents: Contents, host: Host, real: str) -> None:
-        self.name, self.contents, self.host, self._real = name, contents, host, real
-        self.plant = Plant(contents, host)
-        self.clock = Clock(self.plant.h)
-        self.phase = INSTANTIATED
-        self._u, self._p = self.plant.u, self.plant.p
-        self._outputs_at, self._calculated_at = contents.outputs_at, contents.calculated_at
+    def _answer(self, status: int) -> bool:
+        """Whether a call is OK; else it is answered so."""
+        if status:
+            self.host.refuse(status)
+        return not status
+
+    def _allowed(self, call: str, *phases: str) -> bool:
+        bits = sum(self._constants[f"PLANT_{phase}"] for phase in phases)
+        return self._answer(self._functions.plant_allowed(self._handle, call.encode(), bits))
 
     # Life cycle
 
-    def setup_experiment(self, start: float, stop: float | None) -> None:
+    def setup_experiment(self, call: str, start: float, stop: float | None, tolerance: float | None) -> bool:
         """Times [s] of the run; the step is fixed, so a tolerance changes nothing."""
-        if self.phase != INSTANTIATED:
-            self._refuse_order("setupExperiment", "it comes before initialization mode")
-        elif fault := self.clock.begin(start, stop):
-            self.host.refuse(fault)
+        last = math.inf if stop is None else stop
+        return self._allowed(call, "INSTANTIATED") and self._answer(
+            self._functions.plant_set_experiment(self._handle, start, last, tolerance or 0.0)
+        )
 
-    def enter_initialization_mode(self, times: tuple[float, float | None] | None = None) -> None:
-        """Start values can be set before and after this; ``times`` are those of the run, where FMI has them here."""
-        if self.phase != INSTANTIATED:
-            self._refuse_order("enterInitializationMode", "it comes once")
-        elif times and (fault := self.clock.begin(*times)):
-            self.host.refuse(fault)
-        else:
-            self.phase = INITIALIZING
+    def enter_initialization_mode(self, call: str) -> None:
+        """Start values can be set before and after this."""
+        if self._allowed(call, "INSTANTIATED"):
+            self._answer(self._functions.plant_enter_initialization(self._handle))
 
-    def exit_initialization_mode(self) -> None:
-        """From here on start values are settled; a fault in them is said now and again by every step."""
-        if self.phase != INITIALIZING:
-            self._refuse_order("exitInitializationMode", "it comes after enterInitializationMode")
-            return
-        self.phase = RUNNING
-        if fault := self.plant.start():
-            self.host.log(ERROR, fault)
+    def exit_initialization_mode(self, call: str) -> None:
+        """From here on start values are settled."""
+        if self._allowed(call, "INITIALIZATION"):
+            self._answer(self._functions.plant_exit_initialization(self._handle, self._constants["PLANT_STEP"]))
 
-    def terminate(self) -> None:
+    def terminate(self, call: str) -> None:
         """No step is made after this; values can be read."""
-        if self.phase == TERMINATED:
-            self._refuse_order("terminate", "it comes once")
-        self.phase = TERMINATED
+        if self._allowed(call, "STEP"):
+            self._answer(self._functions.plant_terminate(self._handle))
 
-    def _refuse_order(self, call: str, rule: str) -> None:
-        self.host.refuse(f"{call} changes nothing, the FMU is {self.phase}: {rule}, reset the FMU for another run")
-
-    def do_step(self, current_time: float, step_size: float) -> bool:
-        """One communication step with inputs held; False (discard) and a message leaves the state as it was."""
-        clock = self.clock
-        fault = self._wrong_phase() or clock.wrong(current_time, step_size)
-        if not fault:
-            fault = self.plant.step(clock.whole(current_time, step_size))
-        if fault:
-            self.host.log(DISCARD, f"step from {current_time!r} s discarded, the state is as it was: {fault}")
-            return False
-        clock.time = current_time + step_size
-        return True
-
-    def _wrong_phase(self) -> str:
-        if self.phase == RUNNING:
-            return ""
-        if self.phase == TERMINATED:
-            return "the FMU is terminated: reset it for another run"
-        return f"the FMU is {self.phase}: steps come after exitInitializationMode"
+    def do_step(self, call: str, current_time: float, step_size: float) -> bool:
+        """One communication step with inputs held; whether it was made."""
+        last = ctypes.c_double()
+        return self._allowed(call, "STEP") and self._answer(
+            self._functions.plant_step(self._handle, current_time, step_size, None, None, ctypes.byref(last))
+        )
 
     # Values
 
-    def get_reals(self, vrs: Sequence[int]) -> list[float]:
-        """Values of real variables, those of arrays one element after the other; NaN where the call is refused."""
-        return self._got(vrs, self._real) or [NO_SUCH_VARIABLE] * self.host.values(len(vrs))
+    def get(self, vrs: Sequence[int], *, boolean: bool) -> list[float]:
+        """Values of variables, those of arrays one element after the other; no numbers where the call is refused."""
+        refs = _references(vrs)
+        size = self.host.values(self._functions.plant_size_of(self._handle, refs, len(vrs)))
+        values = (ctypes.c_double * size)()
+        good = self._answer(self._functions.plant_get(self._handle, refs, len(vrs), values, size, boolean))
+        return list(values) if good else [math.nan] * size
 
-    def get_booleans(self, vrs: Sequence[int]) -> list[bool]:
-        """Values of Boolean variables; False where the call is refused."""
-        return [value == 1.0 for value in self._got(vrs, "Boolean")] or [False] * self.host.values(len(vrs))
+    def set(self, vrs: Sequence[int], values: Sequence[float], *, boolean: bool) -> None:
+        """Sets variables, arrays by their elements one after the other."""
+        numbers = (ctypes.c_double * len(values))(*values)
+        refs = _references(vrs)
+        self._answer(self._functions.plant_set(self._handle, refs, len(vrs), numbers, len(values), boolean))
 
-    def set_reals(self, vrs: Sequence[int], values: Sequence[float]) -> None:
-        """Values of real variables, those of arrays one element after the other."""
-        self._set_values(vrs, values, self._real)
-
-    def set_booleans(self, vrs: Sequence[int], values: Sequence[bool]) -> None:
-        self._set_values(vrs, [1.0 if value else 0.0 for value in values], "Boolean")
-
-    def _places(self, vrs: Sequence[int], sort: str) -> Sequence[int]:
-        """``vrs``, variables of the type ``sort``, with an array's elements in its place; none where one is no such."""
-        if not self._known(sort).issuperset(vrs):
-            self.refuse_reference(vrs, sort)
-            return ()
-        sizes = self.contents.sizes
-        return [vr + k for vr in vrs for k in range(sizes.get(vr, 1))] if sizes else vrs
-
-    def _got(self, vrs: Sequence[int], sort: str) -> list[float]:
-        """Values of variables of the type ``sort``; none where the call is refused."""
-        places = self._places(vrs, sort)
-        asked = self.host.values(len(places))
-        if places and asked != len(places):
-            self._refuse_count(asked, len(places))
-            return []
-        y, at, end = self.plant.outputs(), self._outputs_at, self._calculated_at
-        return [y[vr - at] if at <= vr < end else self._value(vr) for vr in places]
-
-    def _value(self, vr: int) -> float:
-        """An input or a parameter as it was set, a calculated parameter, the time."""
-        if vr < self._outputs_at:
-            inputs = self.contents.inputs
-            return self._u[vr] if vr < inputs else self._p[vr - inputs]
-        calculated, k = self.contents.calculated, vr - self._calculated_at
-        if k >= len(calculated):
-            return self.clock.time or 0.0
-        return self.plant.y[calculated[k]] if self.plant.initial is None else self.plant.initial[k]
-
-    def _set_values(self, vrs: Sequence[int], values: Sequence[float], sort: str) -> None:
-        places, inputs, plant = self._places(vrs, sort), self.contents.inputs, self.plant
-        if len(places) != len(values):
-            if places:
-                self._refuse_count(len(values), len(places))
-            return
-        for vr, value in zip(places, values, strict=True):
-            if vr < inputs:
-                self._u[vr] = value
-                plant.stale_outputs = True
-                plant.stale_start |= sort == "Boolean" and not plant.started  # the start closes loops
-            elif vr < self._outputs_at:
-                self._p[vr - inputs] = value
-                plant.stale_constants = plant.stale_outputs = True
-            else:
-                self._set_start(vr, value)
-
-    def _set_start(self, vr: int, value: float) -> None:
-        name, at = self.contents.names[vr], self.contents.starts.get(vr)
-        if at is None:
-            what = "an output" if vr < self._calculated_at else "calculated"
-            self.host.refuse(f"'{name}' is {what} and cannot be set to {value!r}")
-        elif self.plant.started:
-            self.host.refuse(
-                f"'{name}' not set to {value!r}: a state can be set only until initialization mode ends; "
-                "reset the FMU first, or set a saved FMU state"
-            )
-        else:
-            self.plant.vector("s")[at] = value
-            self.plant.stale_start = self.plant.stale_outputs = True
-
-    # Refusals
-
-    def refuse_reference(self, vrs: Sequence[int], sort: str) -> None:
-        """Refuses the first of ``vrs`` that is no variable of the type ``sort``."""
-        known, names, elements = self._known(sort), self.contents.names, self.contents.elements
-        for vr in vrs:
-            if vr not in known:
-                if vr in elements:
-                    array = elements[vr]
-                    self.host.refuse(f"value reference {vr} is an element, '{names[vr]}': use its array's, {array}")
-                elif 0 <= vr < len(names):
-                    own = "Boolean" if vr in self.contents.booleans else self._real
-                    self.host.refuse(f"'{names[vr]}' is of type {own}: it can be neither set nor read as {sort}")
-                else:  # pythonfmu passes references as signed numbers
-                    self.host.refuse(f"there is no value reference {vr & 0xFFFFFFFF}: they end at {len(names) - 1}")
-                return
-
-    def _refuse_count(self, given: int, size: int) -> None:
-        self.host.refuse(f"{given} values for variables that have {size} elements together")
-
-    def _known(self, sort: str) -> frozenset[int]:
-        """Value references of the type ``sort``."""
-        if sort == self._real:
-            return self.contents.reals
-        return self.contents.booleans if sort == "Boolean" else frozenset()
+    def refuse_type(self, call: str, sort: str, count: int) -> None:
+        """No variable is of the type ``sort``."""
+        if count:
+            self._answer(self._functions.plant_refuse_type(self._handle, call.encode(), sort.encode()))
 
     # State of the FMU
 
-    def saved(self) -> dict[str, Any]:
+    def saved(self) -> dict[str, bytes]:
         """All that the next step and the next reading depend on."""
-        return state.saved(self.name, self.plant, self.clock, self.phase)
+        data = ctypes.create_string_buffer(self._functions.plant_state_size(self._handle))
+        self._answer(self._functions.plant_save(self._handle, data, len(data)))
+        return {"state": data.raw}
 
-    def restore(self, saved: Mapping[str, Any]) -> None:
-        """Goes on from what `saved` gave. From another's or a damaged one no step is made until a good one is set."""
-        fault = state.restored(saved, self.name, self.plant, self.clock)
-        if fault:
-            self.plant.refusal = f"{fault}: set one of its own"
-            self.host.log(ERROR, self.plant.refusal)
-        else:
-            self.phase = saved["phase"]
+    def restore(self, state: Mapping[str, bytes]) -> None:
+        """Goes on from what `saved` gave; another's or a damaged one is refused."""
+        data = state["state"]
+        self._answer(self._functions.plant_restore(self._handle, data, len(data)))
+
+
+def to_bytes(state: Mapping[str, bytes]) -> bytes:
+    """A saved state as bytes."""
+    return state["state"]
+
+
+def from_bytes(data: bytes) -> dict[str, bytes]:
+    """A saved state of its bytes."""
+    return {"state": bytes(data)}
+
+
+def _references(vrs: Sequence[int]) -> ctypes.Array[ctypes.c_uint]:
+    """Value references, which pythonfmu passes as signed numbers."""
+    return (ctypes.c_uint * max(1, len(vrs)))(*(vr & 0xFFFFFFFF for vr in vrs))

@@ -1,0 +1,443 @@
+"""`Plant`: a system of bodies as a stepping block with typed ports (what MBDY and MRATE were to CSSL III).
+
+A shell over the plant in C: names, units and NumPy views are here, all rules and all words of faults are there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mbdy.blocks.errors import StateError, StepError, VariableError
+from mbdy.blocks.grids import positive
+from mbdy.blocks.plant.library import CONSTANTS, compiled_plant
+from mbdy.blocks.plant.second_opinion import second_opinion
+from mbdy.blocks.plant.table import PlantModel, first_references
+from mbdy.blocks.plant.typed import Inputs, OutputLayout, Outputs, inputs
+from mbdy.blocks.set_starts import StartMovedWarning
+from mbdy.blocks.singular import watch
+from mbdy.blocks.too_fast import tell_of_what_is_too_fast
+from mbdy.engine import Dynamics, Model, Ports, Variable, equations_of, keep_rules, load
+from mbdy.engine.core.binding import Owned
+from mbdy.engine.core.integrators import INTEGRATORS
+from mbdy.engine.model.units import quantity
+from mbdy.engine.verification.formulations import ORDER_N
+
+Array = NDArray[np.float64]
+Interpolation = Literal["held", "linear", "quadratic"]
+ORDERS = {name: CONSTANTS[f"MBDY_{name.upper()}"] for name in ("held", "linear", "quadratic")}
+"""How inputs go over a communication step."""
+OK, WARNING = CONSTANTS["PLANT_OK"], CONSTANTS["PLANT_WARNING"]
+FAULTS = {CONSTANTS[f"MBDY_{name}"]: fault for name, fault in
+          (("FAILED", StateError), ("TORN", StateError), ("BAD_STEP", StepError))}  # fmt: skip
+"""What a fault is raised as; `VariableError` for all others."""
+Logger = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that a `Plant` is at an instant [s], made by `Plant.save`; for a plant of the same structure."""
+
+    time: float
+    interpolation: str
+    variables: tuple[str, ...]
+    dynamics: Dynamics | None
+    data: bytes
+
+
+class Plant:
+    """A system of bodies that steps: inputs in, rates and attitudes out.
+
+    ``model``        a `Model`, or the path of a model file.
+    ``step``         [s] longest internal step, a number or a text with unit (``"1 ms"``). A communication step H is
+                     covered by ``ceil(H/step - 1e-9)`` equal internal ones.
+    ``integrator``   ``"rk4"``, ``"euler-cromer"`` (semi-implicit, speeds first) or ``"rosenbrock"`` (linearly implicit,
+                     order 4, L-stable: for springs, modes and stops much faster than the step).
+    ``interpolation`` ``"held"``: inputs stay over a communication step; ``"linear"``: they go on a line from their
+                     values at its begin to the values set now, which are those of its end (`jump` for a jump);
+                     ``"quadratic"``: on the parabola through their values at its begin, those of `middle` and those
+                     set now.
+    ``dynamics``     `Linear` or `PartlyLinear` equations of the same variables; the full ones where None.
+    ``formulation``  whose equations are stepped: ``"order-n"``, or one of the independent ones in NumPy (``"kane"``,
+                     ``"jpl"``, ``"huston"``; for loops and flexible bodies ``"lagrange"``, ``"kamman"``, ``"penrose"``)
+                     for second opinions, much slower. Outputs and latches are always Order-N's.
+
+    Inputs, parameters and start values are set by name, ``plant["panel.joint.torque"] = 0.2`` (SI, or a text with
+    unit), inputs also through ``plant.inputs`` (views, no copies). ``step`` returns `Outputs`. Loops are closed at the
+    start: start values that the file gives or that were set stay, the others are found; given ones that contradict the
+    loops are moved and told, with `StartMovedWarning`. A mode of a flexible body that the integrator does not follow in
+    its steps is warned of, with `mbdy.blocks.FastModeWarning`.
+    Raises ValueError for a bad step, integrator or formulation, or one that does not cover the model; `ModelError` for
+    a bad file; `CompilerError` without a C compiler.
+    """
+
+    def __init__(
+        self,
+        model: Model | str | PathLike[str],
+        *,
+        step: float | str = 1e-3,
+        integrator: str = "rk4",
+        interpolation: Interpolation = "held",
+        formulation: str = ORDER_N,
+        dynamics: Dynamics | None = None,
+    ) -> None:
+        self.model = model if isinstance(model, Model) else load(model)
+        keep_rules(self.model)
+        self.internal_step = _seconds(step, "step")
+        self.integrator = _chosen(integrator, INTEGRATORS, "integrator")
+        tell_of_what_is_too_fast(self.model, self.internal_step, self.integrator)
+        self.interpolation = _chosen(interpolation, ORDERS, "interpolation")
+        self.formulation = formulation
+        self.dynamics = dynamics
+        equations = equations_of(self.model, dynamics)
+        self.ports: Ports = equations.ports
+        self._opinion = second_opinion(self.model, self.ports, formulation, integrator, dynamics)
+        self.compiled = compiled_plant(equations, implicit=INTEGRATORS[integrator].implicit)
+        self._order = ORDERS[interpolation]
+        self._make()
+        self._layout = OutputLayout(self.ports)
+        self.inputs: Inputs = inputs(self.ports, self._u_end if self._order else self._u)
+        self._watch, self._axes_set = watch(self.model, self.ports), False
+        self.reset()
+
+    def _make(self) -> None:
+        """The plant in C and views of its vectors."""
+        functions = self._functions = self.compiled.functions
+        self._messages = messages = []
+        self._logger = Logger(lambda _, status, category, text: messages.append((status, text.decode())))
+        self._own = PlantModel(
+            self.compiled, self.model.initial, token=self._token, step=self.internal_step, integrator=self.integrator
+        )
+        manner = CONSTANTS["PLANT_REFUSES"] | (CONSTANTS["PLANT_AHEAD"] if self._order else 0)
+        opinion = self._opinion.address if self._opinion else None
+        handle = functions.plant_new(
+            functions.mbdy_this(), ctypes.addressof(self._own), opinion, manner, self._logger, None
+        )
+        self._memory = Owned(handle, functions.plant_free)
+        self._handle = handle
+        self._s, self._x, self._u, self._u_mid, self._u_end, self._p, self._y = (
+            self._vector(which, len(names))
+            for which, names in (
+                ("S", self.ports.state_names), ("X", self.ports.state_names), ("U", self.ports.input_names),
+                ("U_MID", self.ports.input_names), ("U_END", self.ports.input_names),
+                ("P", self.ports.parameter_names), ("Y", self.ports.output_names),
+            )
+        )  # fmt: skip
+        self._clock = self._memory.doubles(functions.plant_clock(handle), 1)
+        self._first = first_references(self.ports)
+        self._advance = functions.plant_advance
+
+    def _vector(self, name: str, size: int) -> Array:
+        address = self._functions.plant_vector(self._handle, CONSTANTS[f"MBDY_{name}"])
+        return np.ctypeslib.as_array(self._memory.doubles(address, size))
+
+    @property
+    def time(self) -> float:
+        """[s] since the start; sums of steps are compensated, so a million of 1 ms are 1000 s."""
+        return self._clock[0]
+
+    @property
+    def middle(self) -> Inputs:
+        """Quadratic inputs: their values at the middle of the next step, to be set beside those of its end.
+
+        Switches in it do nothing. After a step it has the inputs of the step's end. Raises ValueError for a plant
+        whose inputs are held or linear.
+        """
+        if self.interpolation != "quadratic":
+            raise ValueError(f'{self.interpolation} inputs have no middle; it takes interpolation="quadratic"')
+        return inputs(self.ports, self._u_mid)
+
+    @property
+    def state(self) -> Array:
+        """The states x (n_x), a copy, in the order of `state_names`; what is set goes on from there at once.
+
+        Raises `VariableError` for another shape, or a number that is not finite.
+        """
+        self._settle()
+        return self._x.copy()
+
+    @state.setter
+    def state(self, x: ArrayLike) -> None:
+        self._settle()
+        states = self._checked(x, self._x, "states")
+        self._heed(self._functions.plant_set_states(self._handle, states.ctypes.data, states.size))
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        return self.ports.state_names
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        return self.ports.input_names
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return self.ports.output_names
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        return self.ports.parameter_names
+
+    def reset(self) -> None:
+        """Back to time zero, the start values and the inputs of the file; parameters and set starts stay."""
+        self._functions.plant_rewind(self._handle)
+        if self._watch is not None:
+            self._watch.forget()
+        self._settle()
+
+    def __getitem__(self, name: str) -> Array | float:
+        """Value of any input, parameter or output now; an array for several elements."""
+        variable, part = self.ports.find(name)
+        if variable.causality == "output":
+            return self.outputs()[name]
+        vector = self._p if variable.causality == "parameter" else self.inputs.values
+        values = vector[variable.offset + part.start : variable.offset + part.stop]
+        return float(values[0]) if part.stop - part.start == 1 else values.copy()
+
+    def __repr__(self) -> str:
+        return f"<Plant {self.model.name!r}, {len(self._x)} states, at {self.time} s>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copies and pickles are plants of their own, at the same instant."""
+        options = (self.internal_step, self.integrator, self.interpolation, self.formulation, self.dynamics)
+        return _restored, (type(self), self.model, *options, self.save())
+
+    def __setitem__(self, name: str, value: float | str | bool | Sequence[float | str] | Array) -> None:
+        """Set an input, a parameter, or (before the first step) a start value; see `VariableError`."""
+        variable, part = self.ports.find(name, starts=True)
+        values = _values(name, variable, part, value)
+        first = self._first[variable.name] + part.start
+        refs = (ctypes.c_uint * len(values))(*range(first, first + len(values)))
+        numbers = (ctypes.c_double * len(values))(*values)
+        status = self._functions.plant_set(self._handle, refs, len(values), numbers, len(values), int(variable.boolean))
+        self._heed(status)
+        if self._watch is not None and variable.causality != "input":
+            self._axes_set = True
+            if not self.time:
+                self._watch.forget()
+
+    def step(self, H: float) -> Outputs:
+        """Advance by the communication step ``H`` [s]; outputs are those of its end.
+
+        Raises `VariableError` for an input that is not finite, `StepError` for a bad H, `StateError` where the
+        equations fail; the plant is then as before.
+        """
+        if self._watch is not None and (self._watch.fresh or self._axes_set):
+            self._look()
+        try:
+            status = self._advance(self._handle, H, self._order)
+        except (TypeError, ctypes.ArgumentError):
+            raise StepError(f"the communication step must be a number of seconds, got {H!r}") from None
+        if status or self._messages:
+            self._heed(status)
+        if self._watch is not None:
+            self._watch.look(self.time, self._x)
+        return Outputs(self._layout, self._clock[0], self._y.copy())
+
+    def run(
+        self, rows: int, H: float, *, inputs: Array | None = None, pick: ArrayLike
+    ) -> tuple[Array, Exception | None]:
+        """``rows`` communication steps of ``H`` [s] in one call of the core.
+
+        ``inputs`` (rows + 1, n_u) has the inputs of each instant, the first of now; they stay as set where None.
+        Returns the outputs at places ``pick`` after each step (steps done, n) with the inputs of that instant, and
+        the fault that ended the run early, if any. Raises ValueError for a plant with quadratic inputs.
+        """
+        if self.interpolation == "quadratic":
+            raise ValueError("run: goes with held or linear inputs; call step for each communication step instead")
+        self._settle()
+        places = np.ascontiguousarray(pick, dtype=np.intc)
+        if places.size and not (places.min() >= 0 and places.max() < len(self._y)):
+            raise VariableError(f"pick: places of outputs go from 0 to {len(self._y) - 1}, got {list(places)}")
+        wanted = places.size
+        if self._watch is not None and self._watch.blind and rows > 1:
+            return self._run_watched(rows, H, inputs, places)
+        if self._watch is not None:
+            places = np.concatenate([places, self._watch.picks], dtype=np.intc)
+            if self._watch.fresh or self._axes_set:
+                self._look()
+        out = np.empty((rows, places.size))
+        table = None
+        if inputs is not None:
+            table = self._checked(inputs, np.empty((rows + 1, len(self._u))), "inputs")
+        done, begin = ctypes.c_int(0), self.time
+        status = self._functions.plant_run(
+            self._handle, rows, H, self._order, None if table is None else table.ctypes.data, places.ctypes.data,
+            places.size, out.ctypes.data, ctypes.byref(done),
+        )  # fmt: skip
+        if done.value and self._watch is not None and self._watch.blind:
+            self._watch.look(self.time, self._x)
+        elif done.value and self._watch is not None:
+            times = begin + H * np.arange(1, done.value + 1, dtype=np.float64)
+            self._watch.rows(times, out[: done.value, wanted:])
+        fault = None
+        try:
+            self._heed(status)
+        except (VariableError, StepError, StateError) as raised:
+            fault = raised
+        return out[: done.value, :wanted], fault
+
+    def _run_watched(
+        self, rows: int, H: float, inputs: Array | None, pick: NDArray[np.intc]
+    ) -> tuple[Array, Exception | None]:
+        """`run` row by row, for a watch that sees angles in the state alone."""
+        out = np.empty((rows, pick.size))
+        for row in range(rows):
+            outputs, fault = self.run(1, H, inputs=None if inputs is None else inputs[row : row + 2], pick=pick)
+            if fault:
+                return out[:row], fault
+            out[row] = outputs[0]
+        return out, None
+
+    def jump(self) -> None:
+        """With linear or quadratic inputs: let them take the values set now at this instant, without a way to them."""
+        if self._order:
+            self._functions.plant_jump(self._handle)
+
+    def derivatives(self, t: float, x: ArrayLike, u: ArrayLike | None = None) -> Array:
+        """``x'`` (n_x) at time ``t`` [s] (the equations have no time of their own), states ``x`` (n_x) and inputs
+        ``u`` (n_u; those set now where None): the dynamic entry that MRATE was to CSSL III. Changes nothing."""
+        dx = np.empty(len(self._x))
+        states, given = self._checked(x, self._x, "states"), self._given(u)
+        functions = self._functions
+        self._heed(functions.plant_derivatives_at(self._handle, states.ctypes.data, given.ctypes.data, dx.ctypes.data))
+        return dx
+
+    def outputs(self, t: float | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None) -> Outputs:
+        """Outputs at time ``t`` [s], states ``x`` and inputs ``u`` (those of now where None). Changes nothing."""
+        if t is not None and not isinstance(t, int | float | np.number):
+            raise VariableError(
+                f"time: must be a number of seconds, got {type(t).__name__}; states and inputs follow it"
+            )
+        y = np.empty(len(self._y))
+        states = None if x is None else self._checked(x, self._x, "states")
+        given = self._given(u)
+        at = None if states is None else states.ctypes.data
+        self._heed(self._functions.plant_outputs_at(self._handle, at, given.ctypes.data, y.ctypes.data))
+        return Outputs(self._layout, self.time if t is None else t, y)
+
+    def save(self) -> Snapshot:
+        """Everything the plant is now, to come back to with `restore`."""
+        self._settle()
+        data = ctypes.create_string_buffer(self._functions.plant_state_size(self._handle))
+        self._heed(self._functions.plant_save(self._handle, data, len(data)))
+        return Snapshot(self.time, self.interpolation, self._variables, self.dynamics, data.raw)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Back to a saved instant; the same steps give the same bits again."""
+        if snapshot.variables != self._variables:
+            raise VariableError("the snapshot is of a system with other variables; restore it in a plant of its model")
+        if snapshot.interpolation != self.interpolation:
+            raise VariableError(
+                f"the snapshot is of a plant with {snapshot.interpolation} inputs, this has {self.interpolation} ones"
+            )
+        if snapshot.dynamics != self.dynamics:
+            raise VariableError(
+                f"the snapshot is of a plant with dynamics {snapshot.dynamics}, this has {self.dynamics}: its state is "
+                "another's; set start values instead"
+            )
+        self._heed(self._functions.plant_restore(self._handle, snapshot.data, len(snapshot.data)))
+        if self._watch is not None:
+            self._watch.forget()
+
+    @property
+    def _variables(self) -> tuple[str, ...]:
+        return self.ports.state_names + self.ports.input_names + self.ports.parameter_names
+
+    @property
+    def _token(self) -> str:
+        """What the plant in C tells its saved states by."""
+        return hashlib.sha256(repr((self._variables, self.interpolation)).encode()).hexdigest()[:40]
+
+    def _settle(self) -> None:
+        """Constants, and before the first step the state, follow what was set."""
+        self._heed(self._functions.plant_settle_constants(self._handle))
+
+    def _heed(self, status: int, stacklevel: int = 3) -> None:
+        """Raise what a status means; warn of start values that the loops moved."""
+        if self._opinion is not None and self._opinion.fault is not None:
+            fault, self._opinion.fault = self._opinion.fault, None
+            self._messages.clear()
+            raise fault
+        messages = list(self._messages)
+        self._messages.clear()
+        for level, text in messages:
+            if level == WARNING:
+                warnings.warn(text, StartMovedWarning, stacklevel=stacklevel)
+        if status > WARNING:
+            raise FAULTS.get(self._functions.plant_fault(self._handle), VariableError)(messages[-1][1])
+
+    def _look(self) -> None:
+        """Have the watch look at where the plant starts from."""
+        self._settle()
+        assert self._watch is not None
+        self._watch.parameters(self._p)
+        self._axes_set = False
+        self._watch.look(self.time, self._x)
+
+    def _given(self, u: ArrayLike | None) -> Array:
+        return self.inputs.values if u is None else self._checked(u, self._u, "inputs")
+
+    @staticmethod
+    def _checked(values: ArrayLike, like: Array, what: str) -> Array:
+        given = np.asarray(values)
+        if given.dtype.kind not in "fiub" or isinstance(values, np.ma.MaskedArray):
+            raise VariableError(f"{what}: real numbers are needed, got {given.dtype}")
+        array = np.ascontiguousarray(given, dtype=np.float64)
+        if array.shape != like.shape:
+            raise VariableError(f"{what}: values of shape {like.shape} are needed, got {array.shape}")
+        return array
+
+
+def _restored(
+    kind: type[Plant], model: Model, step: float, integrator: str, interpolation: Interpolation, formulation: str,
+    dynamics: Dynamics | None, snapshot: Snapshot,
+) -> Plant:  # fmt: skip
+    plant = kind.__new__(kind)
+    Plant.__init__(
+        plant,
+        model,
+        step=step,
+        integrator=integrator,
+        interpolation=interpolation,
+        formulation=formulation,
+        dynamics=dynamics,
+    )
+    plant.restore(snapshot)
+    return plant
+
+
+def _seconds(value: float | str, what: str) -> float:
+    return positive(what, quantity(value, "s") if isinstance(value, str) else value)
+
+
+def _chosen(value: str, known, what: str) -> str:
+    if value not in known:
+        raise ValueError(f"{what}: {value!r} is unknown; choose one of {', '.join(known)}")
+    return value
+
+
+def _number(name: str, element: object, unit: str) -> float:
+    """One element in SI, from a number or a text with unit."""
+    try:
+        return quantity(element, unit) if isinstance(element, str) else float(element)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError) as fault:
+        said = fault if isinstance(fault, ValueError) else f"must be a number, got {element!r}"
+        raise VariableError(f"{name!r}: {said}; nothing was changed") from None
+
+
+def _values(name: str, variable: Variable, part: slice, value) -> list[float]:
+    """The elements of a value in SI."""
+    several = not isinstance(value, str) and np.ndim(value) > 0
+    entries, units = list(value) if several else [value], variable.units[part]
+    if len(entries) != len(units):
+        raise VariableError(f"{name!r}: {len(units)} values are needed, got {len(entries)}")
+    return [_number(name, entry, unit) for entry, unit in zip(entries, units, strict=True)]

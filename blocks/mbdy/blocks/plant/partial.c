@@ -1,0 +1,136 @@
+#include "partial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct partial *partial_new(const mbdy_model *model) {
+    int most[4] = {1, 1, 1, 1};
+    for (size_t i = 0; i < MBDY_EQUATIONS; i++) {
+        int size[4] = {0, 0, 0, 0};
+        if (model->functions[i].work) model->functions[i].work(&size[0], &size[1], &size[2], &size[3]);
+        for (int j = 0; j < 4; j++) most[j] = size[j] > most[j] ? size[j] : most[j];
+    }
+    struct partial *d = calloc(1, sizeof *d);
+    if (!d) return NULL;
+    d->model = model;
+    const size_t n_x = (size_t)model->n_x, n_u = (size_t)model->n_u, n_p = (size_t)model->n_p, n_k = (size_t)model->n_k;
+    const size_t n_y = (size_t)model->n_y, vectors = 3 * n_x + n_u + n_p + n_k + n_y;
+    const size_t largest = n_x + n_u + n_k + n_p + (size_t)model->n_rows;
+    const size_t trail = model->n_rows ? (CLOSING_STEPS + 1) * n_x : 0;
+    d->s = calloc(vectors + largest + trail + n_x + (size_t)most[3], sizeof(double));
+    d->arg = calloc((size_t)most[0], sizeof *d->arg);
+    d->res = calloc((size_t)most[1], sizeof *d->res);
+    d->iw = calloc((size_t)most[2], sizeof *d->iw);
+    if (!d->s || !d->arg || !d->res || !d->iw) {
+        partial_free(d);
+        return NULL;
+    }
+    d->x = d->s + n_x;
+    d->u = d->x + n_x;
+    d->p = d->u + n_u;
+    d->k = d->p + n_p;
+    d->dx = d->k + n_k;
+    d->y = d->dx + n_x;
+    d->end = d->y + n_y;
+    d->part = d->end;
+    d->trail = d->part + largest;
+    d->point = d->trail + trail;
+    d->w = d->point + n_x;
+    return d;
+}
+
+void partial_free(struct partial *d) {
+    if (!d) return;
+    free(d->s);
+    free((void *)d->arg);
+    free(d->res);
+    free(d->iw);
+    free(d);
+}
+
+void partial_evaluate(struct partial *d, int equation) {
+    d->model->functions[equation].call(d->arg, d->res, d->iw, d->w, 0);
+}
+
+void partial_clear(struct partial *d) { memset(d->s, 0, (size_t)((char *)d->end - (char *)d->s)); }
+
+/* The start scales quaternions to one. The change of such a scaled one from the change of what was set, or (the map is
+   symmetric) the gradient by what was set from that by the scaled one. */
+void partial_scaling(const mbdy_model *model, const double *s, double *change) {
+    for (int i = 0; i < model->n_quaternions; i++) {
+        const double *q = s + model->quaternions[i];
+        double *d = change + model->quaternions[i], square = 0.0, along = 0.0;
+        for (int j = 0; j < 4; j++) square += q[j] * q[j], along += q[j] * d[j];
+        for (int j = 0; j < 4; j++) d[j] = (d[j] - q[j] * (along / square)) / sqrt(square);
+    }
+}
+
+static void scaled_start(struct partial *d, mbdy_core *core) {
+    memcpy(d->part, mbdy_vector(core, MBDY_S), sizeof(double) * (size_t)d->model->n_x);
+    mbdy_normalise(d->model, d->part);
+}
+
+void partial_forward(struct partial *d, mbdy_core *core, int initial, int parameters, int want_rates, int want_outputs) {
+    const double *x = mbdy_vector(core, MBDY_X), *u = mbdy_vector(core, MBDY_U), *k = mbdy_vector(core, MBDY_K);
+    const double **arg = d->arg;
+    if (parameters) {
+        arg[0] = mbdy_vector(core, MBDY_P), arg[1] = d->p;
+        d->res[0] = d->k;
+        partial_evaluate(d, MBDY_PREPARE_FORWARD);
+    }
+    if (initial) {
+        scaled_start(d, core);
+        partial_scaling(d->model, mbdy_vector(core, MBDY_S), d->s);
+        arg[0] = d->part, arg[1] = k, arg[2] = d->s, arg[3] = d->k;
+        d->res[0] = d->x;
+        partial_evaluate(d, MBDY_START_FORWARD);
+        if (d->model->n_rows) closing_forward(d, core);
+    }
+    if (want_rates) {
+        arg[0] = x, arg[1] = u, arg[2] = k, arg[3] = d->x, arg[4] = d->u, arg[5] = d->k;
+        d->res[0] = d->dx;
+        partial_evaluate(d, MBDY_DERIVATIVES_FORWARD);
+    }
+    if (want_outputs) {
+        arg[0] = x, arg[1] = u, arg[2] = k, arg[3] = d->x, arg[4] = d->u, arg[5] = d->k;
+        d->res[0] = d->y;
+        partial_evaluate(d, MBDY_OUTPUTS_FORWARD);
+    }
+}
+
+static void add(double *sum, const double *part, int n) {
+    for (int i = 0; i < n; i++) sum[i] += part[i];
+}
+
+/* One function of x, u and k: its gradients (that by k where `parameters`) are added to what is there. */
+static void reverse_of(struct partial *d, mbdy_core *core, const double *seed, int parameters,
+                       int equation) {
+    d->arg[0] = mbdy_vector(core, MBDY_X), d->arg[1] = mbdy_vector(core, MBDY_U), d->arg[2] = mbdy_vector(core, MBDY_K);
+    d->arg[3] = seed;
+    double *x = d->part, *u = x + d->model->n_x, *k = u + d->model->n_u;
+    d->res[0] = x, d->res[1] = u, d->res[2] = parameters ? k : NULL;
+    partial_evaluate(d, equation);
+    add(d->x, x, d->model->n_x);
+    add(d->u, u, d->model->n_u);
+    if (parameters) add(d->k, k, d->model->n_k);
+}
+
+void partial_reverse(struct partial *d, mbdy_core *core, int initial, int parameters, int of_rates, int of_outputs) {
+    if (of_rates) reverse_of(d, core, d->dx, parameters, MBDY_DERIVATIVES_REVERSE);
+    if (of_outputs) reverse_of(d, core, d->y, parameters, MBDY_OUTPUTS_REVERSE);
+    if (initial) {
+        double *k = d->part + d->model->n_x;
+        if (d->model->n_rows) closing_reverse(d, core);
+        scaled_start(d, core);
+        d->arg[0] = d->part, d->arg[1] = mbdy_vector(core, MBDY_K), d->arg[2] = d->x;
+        d->res[0] = d->s, d->res[1] = k;
+        partial_evaluate(d, MBDY_START_REVERSE);
+        partial_scaling(d->model, mbdy_vector(core, MBDY_S), d->s);
+        add(d->k, k, d->model->n_k);
+    }
+    if (!parameters) return;
+    d->arg[0] = mbdy_vector(core, MBDY_P), d->arg[1] = d->k;
+    d->res[0] = d->p;
+    partial_evaluate(d, MBDY_PREPARE_REVERSE);
+}

@@ -1,0 +1,266 @@
+/* Life of an instance, what it says, and how constants, state and outputs follow what was set. */
+
+#include "plant.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    unsigned bit;
+} categories[] = {
+    {"logStatusError", PLANT_LOG_ERROR}, {"logStatusDiscard", PLANT_LOG_DISCARD}, {"logStatusWarning", PLANT_LOG_WARNING},
+    {"logEvents", PLANT_LOG_EVENTS},     {"logAll", PLANT_LOG_ALL},
+};
+enum { CATEGORIES = sizeof categories / sizeof categories[0] };
+
+/* What is said unless the caller chooses: all that goes with a status. */
+static const unsigned statuses = PLANT_LOG_ERROR | PLANT_LOG_DISCARD | PLANT_LOG_WARNING;
+
+static size_t bytes(int n) { return sizeof(double) * (size_t)n; }
+
+plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *derivatives, unsigned manner,
+                 plant_logger *logger, void *owner) {
+    plant *it = calloc(1, sizeof *it);
+    if (!it) return NULL;
+    it->own = own;
+    it->model = model;
+    it->logger = logger;
+    it->owner = owner;
+    it->categories = statuses;
+    it->manner = manner;
+    it->now.exchange = (manner & PLANT_EXCHANGE) != 0;
+    it->core = mbdy_new(model, own->integrator, derivatives);
+    const int partials = model->functions[MBDY_OUTPUTS_FORWARD].call != NULL;
+    if (partials) it->partial = partial_new(model);
+    const int n = model->n_y + 3 * model->n_u + 2 * model->n_x + 2 * model->n_impulses + 1;
+    it->first = calloc((size_t)n, sizeof(double));
+    if (!it->core || (partials && !it->partial) || !it->first) {
+        plant_free(it);
+        return NULL;
+    }
+    it->slope = it->first + model->n_y;
+    it->bend = it->slope + model->n_u;
+    it->rates = it->bend + model->n_u;
+    it->kept = it->rates + model->n_x;
+    for (int i = 0; i < MBDY_VECTORS; i++) it->vector[i] = mbdy_vector(it->core, i);
+    plant_reset(it);
+    return it;
+}
+
+void plant_free(plant *it) {
+    if (!it) return;
+    mbdy_free(it->core);
+    partial_free(it->partial);
+    free(it->first);
+    free(it);
+}
+
+static void begin_again(plant *it) {
+    const double exchange = it->now.exchange;
+    memset(&it->now, 0, sizeof it->now);
+    it->now.exchange = exchange;
+    it->now.phase = PLANT_INSTANTIATED;
+    it->now.stop = INFINITY;
+    it->now.stale_constants = it->now.stale_start = it->now.stale_outputs = 1.0;
+    memset(it->first, 0, bytes(it->model->n_y + 2 * it->model->n_u));
+    for (int ref = 0; ref < it->own->n_variables; ref++) {
+        const struct plant_variable *v = &it->own->variables[ref];
+        if (v->vector != PLANT_INPUT) continue;
+        it->vector[MBDY_U][v->place] = it->vector[MBDY_U_MID][v->place] = it->vector[MBDY_U_END][v->place] = v->start;
+    }
+}
+
+void plant_reset(plant *it) {
+    for (int i = 0; i < MBDY_VECTORS; i++) memset(it->vector[i], 0, bytes(mbdy_size(it->core, i)));
+    for (int ref = 0; ref < it->own->n_variables; ref++) {
+        const struct plant_variable *v = &it->own->variables[ref];
+        if (v->vector == PLANT_PARAMETER) it->vector[MBDY_P][v->place] = v->start;
+        if (v->start_at >= 0) it->vector[MBDY_S][v->start_at] = v->start, it->vector[MBDY_GIVEN][v->start_at] = v->given;
+    }
+    begin_again(it);
+}
+
+void plant_rewind(plant *it) {
+    begin_again(it);
+    it->now.phase = PLANT_INITIALIZATION;
+}
+
+double *plant_vector(plant *it, int vector) { return mbdy_vector(it->core, vector); }
+
+double *plant_clock(plant *it) { return &it->now.time; }
+
+int plant_phase_of(const plant *it) { return (int)it->now.phase; }
+
+int plant_fault(const plant *it) { return it->fault; }
+
+/* What it says */
+
+static void say(plant *it, int status, int category, const char *format, va_list values) {
+    char text[MBDY_TEXT];
+    if (!it->logger || !(it->categories & (categories[category].bit | PLANT_LOG_ALL))) return;
+    vsnprintf(text, sizeof text, format, values);
+    it->logger(it->owner, status, categories[category].name, text);
+}
+
+int plant_say(plant *it, int status, const char *format, ...) {
+    va_list values;
+    if (status == PLANT_DISCARD && it->strict) status = PLANT_ERROR;
+    va_start(values, format);
+    say(it, status, status >= PLANT_ERROR ? 0 : status == PLANT_DISCARD ? 1 : 2, format, values);
+    va_end(values);
+    return status;
+}
+
+void plant_note(plant *it, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    say(it, PLANT_OK, 3, format, values);
+    va_end(values);
+}
+
+int plant_set_categories(plant *it, int on, size_t n, const char *const names[]) {
+    unsigned chosen = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t c = 0;
+        while (names && names[i] && c < CATEGORIES && strcmp(names[i], categories[c].name) != 0) c++;
+        if (!names || !names[i] || c == CATEGORIES)
+            return plant_say(it, PLANT_ERROR,
+                             "there is no log category '%s': choose from logStatusError, logStatusDiscard, "
+                             "logStatusWarning, logEvents, logAll",
+                             names && names[i] ? names[i] : "(NULL)");
+        chosen |= categories[c].bit;
+    }
+    if (!n) chosen = PLANT_LOG_ALL;
+    if (on)
+        it->categories = chosen;
+    else
+        it->categories = n ? it->categories & ~chosen : statuses;
+    return PLANT_OK;
+}
+
+/* Life */
+
+static const char *phase_name(double phase) {
+    switch ((int)phase) {
+        case PLANT_INSTANTIATED: return "instantiated";
+        case PLANT_INITIALIZATION: return "in initialization mode";
+        case PLANT_STEP: return "between steps";
+        case PLANT_EVENT: return "in event mode";
+        case PLANT_CONTINUOUS: return "in continuous-time mode";
+        case PLANT_STEPPING: return "inside a step";
+        default: return "terminated";
+    }
+}
+
+int plant_allowed(plant *it, const char *call, unsigned phases) {
+    if ((unsigned)it->now.phase & phases) return PLANT_OK;
+    return plant_say(it, PLANT_ERROR, "%s changes nothing: it does not belong here, the FMU is %s%s", call,
+                     phase_name(it->now.phase),
+                     it->now.phase == PLANT_TERMINATED ? "; reset it for another run" : "");
+}
+
+int plant_set_experiment(plant *it, double start, double stop, double tolerance) {
+    if (!isfinite(start)) return plant_say(it, PLANT_ERROR, "the start time is %g s: it must be finite", start);
+    if (!(stop >= start))
+        return plant_say(it, PLANT_ERROR, "the stop time is %.17g s: it must not be before the start time %.17g s", stop,
+                         start);
+    if (!(tolerance >= 0.0 && isfinite(tolerance)))
+        return plant_say(it, PLANT_ERROR, "the tolerance is %g: it must be positive and finite", tolerance);
+    it->now.time = start;
+    it->now.timed = 1.0;
+    it->now.stop = stop;
+    it->now.tolerance = tolerance;
+    return PLANT_OK;
+}
+
+int plant_enter_initialization(plant *it) {
+    it->now.phase = PLANT_INITIALIZATION;
+    return PLANT_OK;
+}
+
+int plant_exit_initialization(plant *it, int next) {
+    it->strict = 1;
+    const int status = plant_refresh(it);
+    it->strict = 0;
+    if (status != PLANT_OK) return status;
+    memcpy(it->first, it->vector[MBDY_Y], bytes(it->model->n_y));
+    it->now.started = 1.0;
+    it->now.phase = next;
+    return PLANT_OK;
+}
+
+int plant_terminate(plant *it) {
+    it->now.phase = PLANT_TERMINATED;
+    return PLANT_OK;
+}
+
+/* Following what was set */
+
+const char *plant_state_name(const plant *it, int place) { return it->own->names.states[place]; }
+
+int plant_explain(plant *it, int core_status, double step) {
+    char text[MBDY_TEXT];
+    if (core_status == MBDY_OK) return PLANT_OK;
+    it->fault = core_status;
+    mbdy_explain(it->core, core_status, &it->own->names, it->now.time, step, it->own->step, text);
+    return plant_say(it, PLANT_DISCARD, "%s", text);
+}
+
+/* Parameters below their minimum or above their maximum. */
+static int within_limits(plant *it) {
+    int status = PLANT_OK;
+    for (int ref = 0; status == PLANT_OK && ref < it->own->n_variables; ref++) {
+        const struct plant_variable *v = &it->own->variables[ref];
+        if (v->vector == PLANT_PARAMETER) status = plant_usable(it, v, it->vector[MBDY_P][v->place]);
+    }
+    return status;
+}
+
+/* Start values that the loops moved although they were given are told. */
+static void tell_moves(plant *it) {
+    char text[MBDY_TEXT];
+    for (int i = 0; it->model->n_rows && i < it->model->n_x; i++)
+        if (mbdy_tell_move(it->core, &it->own->names, i, text)) plant_say(it, PLANT_WARNING, "%s", text);
+}
+
+int plant_settle_constants(plant *it) {
+    int status = PLANT_OK;
+    if (it->now.stale_constants != 0.0) {
+        if ((status = within_limits(it)) != PLANT_OK) return status;
+        if ((status = plant_explain(it, mbdy_prepare(it->core), 0.0)) != PLANT_OK) return status;
+        it->now.stale_constants = 0.0;
+        it->now.stale_start = it->now.started == 0.0;
+    }
+    if (it->now.stale_start != 0.0) {
+        if ((status = plant_explain(it, mbdy_start(it->core), 0.0)) != PLANT_OK) return status;
+        it->now.stale_start = 0.0;
+        tell_moves(it);
+    }
+    return PLANT_OK;
+}
+
+int plant_settle(plant *it) {
+    int status = plant_settle_constants(it);
+    return status == PLANT_OK ? plant_explain(it, mbdy_check(it->core, NULL), 0.0) : status;
+}
+
+int plant_refresh(plant *it) {
+    if (it->now.stale_outputs == 0.0) return PLANT_OK;
+    int status = plant_settle(it);
+    if (status != PLANT_OK) return status;
+    mbdy_outputs(it->core, NULL, NULL, NULL);
+    int bad = -1;
+    for (int i = 0; bad < 0 && i < it->model->n_y; i++)
+        if (!isfinite(it->vector[MBDY_Y][i])) bad = i;
+    for (int ref = 0; bad >= 0 && ref < it->own->n_variables; ref++) {
+        const struct plant_variable *v = &it->own->variables[ref];
+        if (v->vector == PLANT_OUTPUT && v->place == bad)
+            return plant_say(it, PLANT_DISCARD, "no finite number follows for '%s': look at inputs and parameters", v->name);
+    }
+    it->now.stale_outputs = 0.0;
+    return PLANT_OK;
+}

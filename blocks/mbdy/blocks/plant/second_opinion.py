@@ -1,0 +1,66 @@
+"""Other equations than the engine's in the place of its derivatives, called back from C."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+
+import numpy as np
+
+from mbdy.engine import Dynamics, Model, Ports
+from mbdy.engine.core.integrators import INTEGRATORS
+from mbdy.engine.verification.formulations import ORDER_N, formulation
+
+Call = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.c_void_p,
+    ctypes.c_int,
+)  # fmt: skip
+"""``mbdy_call`` of model.h."""
+
+
+class SecondOpinion:
+    """The derivatives ``f(x, u, p)`` of a formulation as the core calls them.
+
+    ``fault`` is what they raised in the last call, after which the derivatives are no numbers.
+    """
+
+    def __init__(self, derivatives: Callable[..., np.ndarray], ports: Ports) -> None:
+        self.fault: BaseException | None = None
+        sizes = len(ports.state_names), len(ports.input_names), len(ports.parameter_names)
+
+        def call(arg, res, _iw, _w, _memory) -> int:
+            rates = _vector(res[0], sizes[0])
+            try:
+                rates[:] = derivatives(_vector(arg[0], sizes[0]), _vector(arg[1], sizes[1]), _vector(arg[3], sizes[2]))
+            except BaseException as fault:  # C cannot pass it on: who called C raises it
+                self.fault = fault
+                rates[:] = np.nan
+            return 0
+
+        self._call = Call(call)
+        self.address = ctypes.cast(self._call, ctypes.c_void_p).value
+
+
+def second_opinion(
+    model: Model, ports: Ports, name: str, integrator: str, dynamics: Dynamics | None
+) -> SecondOpinion | None:
+    """The formulation called ``name``; None for the engine's own equations.
+
+    Raises ValueError for an unknown one and where it goes with neither ``integrator`` nor ``dynamics``, and
+    `UncoveredError` where ``model`` is not of its domain.
+    """
+    if name == ORDER_N:
+        return None
+    chosen = formulation(name)
+    if dynamics is not None:
+        raise ValueError(f"formulation {name!r} has the full dynamics only; leave formulation or dynamics out")
+    if INTEGRATORS[integrator].implicit:
+        raise ValueError(
+            f"integrator {integrator!r} needs derivatives that formulation {name!r} does not have; leave formulation "
+            f"out ({ORDER_N!r}) or choose another integrator"
+        )
+    return SecondOpinion(chosen.derivatives(model), ports)
+
+
+def _vector(address: int, size: int) -> np.ndarray:
+    return np.ctypeslib.as_array((ctypes.c_double * size).from_address(address))

@@ -1,0 +1,251 @@
+/* Time: co-simulation's steps, events, model exchange. */
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "plant.h"
+
+/* How far a caller's time may be off, of the time and of the step: sums of a million steps are this exact. */
+#define TIME_TOLERANCE 1e-9
+/* Rounding in the difference of two of the caller's times; a step this near to whole internal steps is made of them. */
+#define ULPS 4.0
+/* How far the square of a quaternion's length may go from one in an integrator's steps: what an integrator with the
+   tolerance asked for gathers in a thousand of its steps, and no more than without a tolerance. */
+#define DRIFT 1e-6
+#define STEPS_OF_DRIFT 1000.0
+
+static size_t bytes(int n) { return sizeof(double) * (size_t)n; }
+
+/* Co-simulation */
+
+static int check_time(plant *it, double time, double step) {
+    if (!(step > 0.0 && isfinite(step))) return plant_explain(it, MBDY_BAD_STEP, step);
+    if (!isfinite(time)) return plant_say(it, PLANT_DISCARD, "the time is %g s: it must be finite", time);
+    const double slack = TIME_TOLERANCE * (fmax(1.0, fabs(time)) + step);
+    if (it->now.timed != 0.0 && fabs(time - it->now.time) > slack)
+        return plant_say(it, PLANT_DISCARD, "the time %.17g s goes %s from %.17g s: step from there, or set a saved FMU state, or reset",
+                         time, time < it->now.time ? "backwards" : "ahead", it->now.time);
+    if (time + step > it->now.stop + slack)
+        return plant_say(it, PLANT_DISCARD, "the step of %.17g s from %.17g s goes past the stop time %.17g s of the experiment",
+                         step, time, it->now.stop);
+    return PLANT_OK;
+}
+
+/* The step's length without the rounding of the caller's clock, where it is of whole internal steps. */
+static double whole_step(const plant *it, double time, double step) {
+    const double whole = round(step / it->own->step) * it->own->step, later = fabs(time) + step;
+    return whole > 0.0 && fabs(whole - step) <= ULPS * (nextafter(later, INFINITY) - later) ? whole : step;
+}
+
+/* The inputs of the step's end (and middle) from their derivatives at its begin; the core's order. */
+static int input_course(plant *it, double step) {
+    const double *u = it->vector[MBDY_U];
+    const int order = (int)it->now.order;
+    if (order == 0) return MBDY_HELD;
+    for (int i = 0; i < it->model->n_u; i++) {
+        it->vector[MBDY_U_END][i] = u[i] + step * (it->slope[i] + 0.5 * step * it->bend[i]);
+        it->vector[MBDY_U_MID][i] = u[i] + 0.5 * step * (it->slope[i] + 0.25 * step * it->bend[i]);
+    }
+    return order == 1 ? MBDY_LINEAR : MBDY_QUADRATIC;
+}
+
+static void forget_course(plant *it) {
+    if (it->now.order == 0.0) return;
+    it->now.order = 0.0;
+    memset(it->slope, 0, bytes(2 * it->model->n_u));
+}
+
+/* A step in several calls of the core, with the caller let in between; all or nothing. */
+static int step_with_stops(plant *it, double time, double step, double length, plant_between *between, void *context,
+                           double *last) {
+    double *x = it->vector[MBDY_X], *u = it->vector[MBDY_U], *latched = it->vector[MBDY_LATCHED];
+    double *x_old = it->kept, *u_old = x_old + it->model->n_x, *latched_old = u_old + it->model->n_u,
+           *impulses = latched_old + it->model->n_impulses;
+    const double n = fmax(1.0, ceil(length / it->own->step - 1e-9)), each = length / n;
+    if (!(n < 1e9)) return plant_explain(it, MBDY_BAD_STEP, step);
+    memcpy(x_old, x, bytes(it->model->n_x));
+    memcpy(u_old, u, bytes(it->model->n_u));
+    memcpy(latched_old, latched, bytes(it->model->n_impulses));
+    memset(impulses, 0, bytes(it->model->n_impulses));
+    for (double i = 1.0; i <= n; i += 1.0) {
+        const int status = mbdy_advance(it->core, each, each, MBDY_HELD);
+        if (status != MBDY_OK) {
+            plant_explain(it, status, step);
+            memcpy(x, x_old, bytes(it->model->n_x));
+            memcpy(u, u_old, bytes(it->model->n_u));
+            memcpy(latched, latched_old, bytes(it->model->n_impulses));
+            it->now.time = time;
+            it->now.stale_outputs = 1.0;
+            return PLANT_DISCARD;
+        }
+        for (int j = 0; j < it->model->n_impulses; j++) impulses[j] += latched[j];
+        it->now.time = i < n ? time + i * each : time + step;
+        it->now.stale_outputs = 1.0;
+        it->now.phase = PLANT_STEPPING;
+        const int enough = between(context, it->now.time, i == n);
+        it->now.phase = PLANT_STEP;
+        if (enough) break;
+    }
+    memcpy(latched, impulses, bytes(it->model->n_impulses));
+    *last = it->now.time;
+    return PLANT_OK;
+}
+
+int plant_step(plant *it, double time, double step, plant_between *between, void *context, double *last) {
+    *last = it->now.time;
+    int status = check_time(it, time, step);
+    if (status == PLANT_OK) status = plant_settle_constants(it);
+    if (status != PLANT_OK) return status;
+    const double length = whole_step(it, time, step);
+    if (between) {
+        status = step_with_stops(it, time, step, length, between, context, last);
+    } else {
+        const int order = input_course(it, length);
+        status = plant_explain(it, mbdy_advance(it->core, length, it->own->step, order), step);
+        if (status == PLANT_OK) *last = it->now.time = time + step, it->now.timed = 1.0;
+    }
+    if (status != PLANT_OK) return status;
+    forget_course(it);
+    it->now.stale_outputs = 1.0;
+    return PLANT_OK;
+}
+
+/* Of whoever does not keep the time: sums of steps are compensated (Kahan), so that a million steps of 1 ms are 1000 s. */
+static void pass(plant *it, double H) {
+    const double carried = H - it->now.lost, later = it->now.time + carried;
+    it->now.lost = (later - it->now.time) - carried;
+    it->now.time = later;
+    it->now.phase = PLANT_STEP;
+    it->now.started = 1.0;
+    it->now.stale_outputs = 1.0;
+}
+
+int plant_advance(plant *it, double H, int order) {
+    int status = plant_settle_constants(it);
+    if (status == PLANT_OK) status = plant_explain(it, mbdy_advance(it->core, H, it->own->step, order), H);
+    if (status != PLANT_OK) return status;
+    mbdy_outputs(it->core, NULL, NULL, NULL);
+    pass(it, H);
+    return PLANT_OK;
+}
+
+int plant_run(plant *it, int rows, double H, int order, const double *inputs, const int *pick, int picked, double *out, int *done) {
+    *done = 0;
+    int status = plant_settle_constants(it);
+    if (status != PLANT_OK) return status;
+    const int ran = mbdy_run(it->core, rows, H, it->own->step, order, inputs, pick, picked, out, done);
+    if (*done) pass(it, *done * H);
+    return plant_explain(it, ran, H);
+}
+
+void plant_jump(plant *it) {
+    memcpy(it->vector[MBDY_U], it->vector[MBDY_U_END], bytes(it->model->n_u));
+    memcpy(it->vector[MBDY_U_MID], it->vector[MBDY_U_END], bytes(it->model->n_u));
+    it->now.stale_outputs = 1.0;
+}
+
+int plant_derivatives_at(plant *it, const double *x, const double *u, double *dx) {
+    int status = plant_settle_constants(it);
+    if (status == PLANT_OK) mbdy_derivatives(it->core, x, u, dx);
+    return status;
+}
+
+int plant_outputs_at(plant *it, const double *x, const double *u, double *y) {
+    int status = plant_settle_constants(it);
+    if (status == PLANT_OK) status = plant_explain(it, mbdy_check(it->core, u), 0.0);
+    if (status == PLANT_OK) mbdy_outputs(it->core, x, u, y);
+    return status;
+}
+
+/* Events and model exchange */
+
+static double most_drift(const plant *it) {
+    const double *x = it->vector[MBDY_X];
+    double most = 0.0;
+    for (int i = 0; i < it->model->n_quaternions; i++) {
+        const double *q = x + it->model->quaternions[i];
+        most = fmax(most, fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1.0));
+    }
+    return most;
+}
+
+int plant_drifted(const plant *it) {
+    const double tolerance = STEPS_OF_DRIFT * it->now.tolerance;
+    return most_drift(it) > (tolerance > 0.0 && tolerance < DRIFT ? tolerance : DRIFT);
+}
+
+int plant_update(plant *it, int *changed) {
+    *changed = 0;
+    int status = plant_settle(it);
+    if (status != PLANT_OK) return status;
+    double *x = it->vector[MBDY_X], *impulses = it->vector[MBDY_LATCHED];
+    double *x_old = it->kept, *impulses_old = x_old + it->model->n_x;
+    memcpy(x_old, x, bytes(it->model->n_x));
+    memcpy(impulses_old, impulses, bytes(it->model->n_impulses));
+    const int latched = mbdy_latch(it->core), drifted = most_drift(it) > 16.0 * DBL_EPSILON;
+    if (drifted) mbdy_normalise(it->model, x);
+    for (int i = 0; i < it->model->n_x; i++)
+        if (!isfinite(x[i])) {
+            memcpy(x, x_old, bytes(it->model->n_x));
+            memcpy(impulses, impulses_old, bytes(it->model->n_impulses));
+            return plant_say(it, PLANT_DISCARD, "no finite state follows from the event, the states are as they were: look at "
+                             "states, of which a quaternion must not be zero, and parameters");
+        }
+    if (latched) plant_note(it, "locked joints or closed loops stopped at %.17g s", it->now.time);
+    *changed = latched || drifted;
+    it->now.stale_outputs = 1.0; /* impulses may have gone too */
+    return PLANT_OK;
+}
+
+int plant_set_time(plant *it, double time) {
+    if (!isfinite(time)) return plant_say(it, PLANT_ERROR, "the time is %g s: it must be finite", time);
+    it->now.time = time;
+    return PLANT_OK;
+}
+
+static int whole_vector(plant *it, const double *values, size_t n) {
+    if (n != (size_t)it->model->n_x) return plant_say(it, PLANT_ERROR, "there are %d continuous states, not %zu", it->model->n_x, n);
+    return values || !n ? PLANT_OK : plant_say(it, PLANT_ERROR, "the place for the states is NULL");
+}
+
+int plant_set_states(plant *it, const double x[], size_t n) {
+    int status = whole_vector(it, x, n);
+    if (status != PLANT_OK) return status;
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return plant_say(it, PLANT_DISCARD, "state '%s' is set to %g: it must be finite, no state was changed",
+                             plant_state_name(it, (int)i), x[i]);
+    memcpy(it->vector[MBDY_X], x, sizeof(double) * n);
+    it->now.stale_outputs = 1.0;
+    return PLANT_OK;
+}
+
+int plant_get_states(plant *it, double x[], size_t n) {
+    int status = whole_vector(it, x, n);
+    if (status == PLANT_OK) status = plant_settle_constants(it);
+    if (status == PLANT_OK) memcpy(x, it->vector[MBDY_X], sizeof(double) * n);
+    return status;
+}
+
+int plant_get_rates(plant *it, double dx[], size_t n) {
+    int status = whole_vector(it, dx, n);
+    if (status == PLANT_OK) status = plant_settle(it);
+    if (status != PLANT_OK) return status;
+    mbdy_derivatives(it->core, NULL, NULL, dx);
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(dx[i]))
+            return plant_say(it, PLANT_DISCARD, "no finite derivative follows for state %zu of %d: look at states, inputs and "
+                             "parameters", i + 1, it->model->n_x);
+    return PLANT_OK;
+}
+
+int plant_get_nominals(plant *it, double nominals[], size_t n) {
+    int status = whole_vector(it, nominals, n);
+    if (status != PLANT_OK) return status;
+    for (int ref = 0; ref < it->own->n_variables; ref++) {
+        const struct plant_variable *v = &it->own->variables[ref];
+        if (v->state >= 0) nominals[v->state] = v->nominal;
+    }
+    return PLANT_OK;
+}

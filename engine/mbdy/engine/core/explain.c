@@ -1,0 +1,98 @@
+/* What is wrong, in words: the variable, its value and the remedy. The same words whoever shows them. */
+
+#include "inside.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void say(char *text, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, MBDY_TEXT, format, values);
+    va_end(values);
+}
+
+/* Length of a name without its index. */
+static int stem(const char *name) { return (int)strcspn(name, "["); }
+
+static void bad_input(const mbdy_core *core, const mbdy_names *names, char *text) {
+    const mbdy_model *m = core->model;
+    const int place = core->fault;
+    const double *u = core->looked_at;
+    const int is_switch = place >= m->switches && place < m->switches + m->n_switches;
+    if (is_switch)
+        say(text, "input '%s': must be 0 or 1, got %g", names->inputs[place], u[place]);
+    else if (isfinite(u[place])) /* the only other input that must be more than finite */
+        say(text, "input '%.*s': must lead away from the attracting centre, got [%g, %g, %g] m", stem(names->inputs[place]), names->inputs[place], u[place], u[place + 1], u[place + 2]);
+    else
+        say(text, "input '%s': must be finite, got %g", names->inputs[place], u[place]);
+}
+
+static void bad_parameter(const mbdy_core *core, const mbdy_names *names, char *text) {
+    const int n_p = core->model->n_p;
+    if (core->fault < n_p) {
+        say(text, "parameter '%s': must be finite, got %g", names->parameters[core->fault], core->vector[MBDY_P][core->fault]);
+        return;
+    }
+    int owner = -1;
+    while (owner + 1 < names->n_owners && names->constants[owner + 1] <= core->fault - n_p) owner++;
+    const char *name = owner < 0 ? "" : names->owners[owner];
+    if (!*name)
+        say(text, "parameters: no finite linear equations follow from them; look at the operating point");
+    else if (strncmp(name, "loop.", 5) == 0)
+        say(text, "parameter '%s.distance': must be >= 1e-6 m", name);
+    else
+        say(text,
+            "parameters of body '%s': no body can have them; its mass and the principal moments of its inertia (less its "
+            "wheels' spin inertia) must not be negative, axes and quaternions not zero, rates of friction positive, stops "
+            "and points of a harness in their order",
+            name);
+}
+
+static void bad_start(const mbdy_core *core, const mbdy_names *names, char *text) {
+    const mbdy_model *m = core->model;
+    const double *s = core->vector[MBDY_S];
+    const int bad = mbdy_not_finite(s, m->n_x);
+    if (bad >= 0) {
+        say(text, "start value '%s': must be finite, got %g", names->starts[bad], s[bad]);
+        return;
+    }
+    for (int i = 0; i < m->n_quaternions; i++) {
+        const int at = m->quaternions[i];
+        if (s[at] == 0.0 && s[at + 1] == 0.0 && s[at + 2] == 0.0 && s[at + 3] == 0.0) {
+            say(text, "start value '%.*s': a quaternion must not be zero, set at least one of its four elements",
+                stem(names->starts[at]), names->starts[at]);
+            return;
+        }
+    }
+    say(text, "no finite state follows from the start values and parameters: look at masses and inertias of zero");
+}
+
+void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, double time, double H, double h, char *text) {
+    const int place = core->fault;
+    switch (status) {
+        case MBDY_OK: *text = '\0'; return;
+        case MBDY_BAD_INPUT: bad_input(core, names, text); return;
+        case MBDY_BAD_PARAMETER: bad_parameter(core, names, text); return;
+        case MBDY_BAD_START: bad_start(core, names, text); return;
+        case MBDY_UNCLOSED:
+            say(text, "loop.%s: cannot be closed from the start values; start nearer to where it closes", names->rows[place]);
+            return;
+        case MBDY_TORN:
+            say(text,
+                "'loop.%s' came apart between %.12g s and %.12g s, the state is as it was: the internal step %g s may be too long "
+                "for its time constant or for the motion, or the mechanism singular there",
+                names->rows[place], time, time + H, h);
+            return;
+        case MBDY_FAILED:
+            say(text,
+                "state '%s' left the finite numbers between %.12g s and %.12g s, the state is as it was: look at inputs and "
+                "parameters; a joint may move no inertia there, or the internal step %g s may be too long",
+                names->states[place], time, time + H, h);
+            return;
+        default:
+            say(text, "communication step size: must be positive, finite and at most 1e9 internal steps of %g s, got %g s", h, H);
+    }
+}

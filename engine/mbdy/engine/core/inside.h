@@ -1,0 +1,67 @@
+/* What the files of the core share. */
+
+#ifndef MBDY_INSIDE_H
+#define MBDY_INSIDE_H
+
+#include "core.h"
+
+/* One integrator: `step` moves x by the internal step h, from and to being fractions of the communication step;
+   `reals` and `places` say how many doubles and ints it needs in core->work and core->work_places, NULL for none. */
+typedef struct mbdy_integrator {
+    void (*step)(mbdy_core *core, double from, double to, double h, int order);
+    size_t (*reals)(const mbdy_model *model);
+    size_t (*places)(const mbdy_model *model);
+} mbdy_integrator;
+
+/* By code; integrators.c, which is generated from the table of integrators. */
+extern const mbdy_integrator *const mbdy_integrators[];
+extern const int mbdy_n_integrators;
+
+struct mbdy_core {
+    const mbdy_model *model;
+    const mbdy_integrator *integrator;
+    mbdy_call *derivatives;
+    double *vector[MBDY_VECTORS];
+    double *k_new;                      /* constants being made */
+    double *x_old, *x_stage, *slope[4]; /* of steps and integrators */
+    double *latched_old;                /* impulses before the step */
+    double *u_stage;
+    double *errors, *rates; /* of the rows of loops */
+    double *work;           /* of the integrator */
+    int *work_places;
+    const double **arg;
+    double **res;
+    double *w;
+    int *iw;
+    int fault;
+    const double *looked_at; /* the inputs that were checked last */
+};
+
+/* Calls the equation with what is in core->arg and core->res. */
+void mbdy_evaluate(mbdy_core *core, int equation);
+
+/* Inputs at a fraction of the communication step. */
+const double *mbdy_inputs_at(mbdy_core *core, double fraction, int order);
+
+/* Place of the first number that is not finite, or -1. */
+int mbdy_not_finite(const double *values, int n);
+
+/* Errors of closed loops and rates that they should not have: the largest error below `largest`, the largest of all
+   (core->fault says which) and the largest rate; NaN where one is none. */
+struct mbdy_gaps {
+    double error, widest, rate;
+};
+struct mbdy_gaps mbdy_gaps(mbdy_core *core, const double *u, double largest);
+
+/* Joints that are locked stop; loops that have been closed stop what they hold, if their `gaps` say that it moves. 1 where
+   there was anything to stop. */
+int mbdy_stop_held(mbdy_core *core, const double *u, struct mbdy_gaps gaps);
+
+/* Loops closed in u are closed; MBDY_UNCLOSED where that cannot be. */
+int mbdy_close(mbdy_core *core);
+
+/* Takes out what the integrator left of errors of closed loops and their rates; MBDY_TORN where those that were closed
+   `before` are not any more. */
+int mbdy_settle(mbdy_core *core, const double *u, double before);
+
+#endif

@@ -1,0 +1,99 @@
+/* RODASP, a linearly implicit method of order 4, L-stable: modes much faster than the step are damped away.
+
+   One step of x' = f(t, x) over h solves, one after the other and with one matrix, for i = 1 ... 6
+
+       (1/(gamma h) - J) U_i = f(t + alpha_i h, x + sum_j a_ij U_j) + 1/h sum_j c_ij U_j + d_i h f_t,    j < i,
+
+   with the exact Jacobian J = df/dx and f_t = df/dt at the step's begin, and ends at x + sum_j a_6j U_j + U_6. Order 4 for
+   linear parabolic problems too (no loss of order by stiff modes), and stiffly accurate.
+
+   Sources: G. Steinebach, Order-reduction of ROW-methods for DAEs and method of lines applications, preprint 1741, TH
+   Darmstadt (1995), coefficients; E. Hairer, G. Wanner, Solving Ordinary Differential Equations II (1996), Section IV.7:
+   Eq. (7.25), the form above, and the program RODAS. */
+
+#include "inside.h"
+
+#include <string.h>
+
+#include "lu.h"
+
+enum { STAGES = 6 };
+static const double gamma_ = 0.25;
+static const double alpha[STAGES] = {0.0, 0.75, 0.21, 0.63, 1.0, 1.0};
+static const double d[STAGES] = {0.25, -0.5, -0.023504, -0.0362, 0.0, 0.0};
+static const double a[STAGES][STAGES] = {
+    {0.0},
+    {3.0},
+    {1.831036793486759, 0.4955183967433795},
+    {2.304376582692669, -0.05249275245743001, -1.176798761832782},
+    {-7.170454962423024, -4.741636671481785, -16.31002631330971, -1.062004044111401},
+    {-7.170454962423024, -4.741636671481785, -16.31002631330971, -1.062004044111401, 1.0},
+};
+static const double c[STAGES][STAGES] = {
+    {0.0},
+    {-12.0},
+    {-8.791795173947035, -2.207865586973518},
+    {10.81793056857153, 6.780270611428266, 19.5348594464241},
+    {34.19095006749676, 15.49671153725963, 54.7476087596413, 14.16005392148534},
+    {34.62605830930532, 15.30084976114473, 56.99955578662667, 18.40807009793095, -5.714285714285717},
+};
+
+/* The matrix, the stages and the change of the inputs lie in core->work one after the other. */
+static size_t reals(const mbdy_model *m) { return (size_t)m->n_x * ((size_t)m->n_x + STAGES) + (size_t)m->n_u; }
+
+static size_t places(const mbdy_model *m) { return (size_t)m->n_x; }
+
+/* Change `out` of the derivatives along changes of x and u, which are zero where NULL. */
+static void along(mbdy_core *core, const double *u, const double *dx, const double *du, double *out) {
+    core->arg[0] = core->vector[MBDY_X], core->arg[1] = u, core->arg[2] = core->vector[MBDY_K];
+    core->arg[3] = dx, core->arg[4] = du, core->arg[5] = NULL;
+    core->res[0] = out;
+    mbdy_evaluate(core, MBDY_DERIVATIVES_FORWARD);
+}
+
+/* Change of the inputs over an internal step had they their rates at its begin all the way; switches stay. */
+static const double *inputs_change(mbdy_core *core, double from, double to, int order, double *change) {
+    const mbdy_model *m = core->model;
+    const double *u = core->vector[MBDY_U], *mid = core->vector[MBDY_U_MID], *end = core->vector[MBDY_U_END];
+    const double part = to - from, bend = 2.0 - 4.0 * from;
+    if (order == MBDY_LINEAR)
+        for (int i = 0; i < m->n_u; i++) change[i] = part * (end[i] - u[i]);
+    else
+        for (int i = 0; i < m->n_u; i++) change[i] = part * ((end[i] - u[i]) + bend * ((mid[i] - u[i]) - (end[i] - mid[i])));
+    memset(change + m->switches, 0, sizeof(double) * (size_t)m->n_switches);
+    return change;
+}
+
+/* All columns of the matrix 1/(gamma h) - J are made with one directional derivative. */
+static void step(mbdy_core *core, double from, double to, double h, int order) {
+    const int n = core->model->n_x;
+    double *x = core->vector[MBDY_X], *stage = core->x_stage, *unit = core->slope[0], *drift = core->slope[1];
+    double *matrix = core->work, *stages = matrix + (size_t)n * (size_t)n;
+    const double *u = mbdy_inputs_at(core, from, order), diagonal = 1.0 / (gamma_ * h);
+    memset(unit, 0, sizeof(double) * (size_t)n);
+    memset(drift, 0, sizeof(double) * (size_t)n);
+    for (int j = 0; j < n; j++) {
+        double *column = matrix + j * n;
+        unit[j] = 1.0;
+        along(core, u, unit, NULL, column);
+        unit[j] = 0.0;
+        for (int i = 0; i < n; i++) column[i] = -column[i];
+        column[j] += diagonal;
+    }
+    if (order != MBDY_HELD) along(core, u, NULL, inputs_change(core, from, to, order, stages + STAGES * n), drift);
+    lu_factor(matrix, core->work_places, n);
+    for (int s = 0; s < STAGES; s++) {
+        double *slope = stages + s * n;
+        memcpy(stage, x, sizeof(double) * (size_t)n);
+        for (int j = 0; j < s; j++)
+            for (int i = 0; i < n; i++) stage[i] += a[s][j] * stages[j * n + i];
+        mbdy_derivatives(core, stage, mbdy_inputs_at(core, from + alpha[s] * (to - from), order), slope);
+        for (int i = 0; i < n; i++) slope[i] += d[s] * drift[i];
+        for (int j = 0; j < s; j++)
+            for (int i = 0; i < n; i++) slope[i] += c[s][j] / h * stages[j * n + i];
+        lu_solve(matrix, core->work_places, n, slope);
+    }
+    for (int i = 0; i < n; i++) x[i] = stage[i] + stages[(STAGES - 1) * n + i];
+}
+
+const mbdy_integrator mbdy_rosenbrock = {step, reals, places};

@@ -1,0 +1,98 @@
+/* Closed loops and locked joints while a system runs: how far loops are from closed, what stops at once, and what is taken
+   out of an integrator's errors. */
+
+#include "inside.h"
+
+#include <math.h>
+#include <string.h>
+
+/* [m, rad] Errors of closure below this are numerical ones and projected out; others decay with the time constant. */
+#define DRIFT 1e-6
+/* [m, rad, and in a second] Errors and rates that are left at the end of a step. */
+#define SETTLED 1e-11
+/* [m, rad] Error of closure to which no step brings a closed loop that the integrator follows. */
+#define TORN_APART 0.1
+/* Most steps of Newton's method at the end of a communication step. */
+#define SETTLING_STEPS 2
+
+/* Comparisons are written so that a NaN, once there, stays: it is no small error. */
+struct mbdy_gaps mbdy_gaps(mbdy_core *core, const double *u, double largest) {
+    struct mbdy_gaps all = {0.0, 0.0, 0.0};
+    if (!core->model->n_rows) return all;
+    core->arg[0] = core->vector[MBDY_X], core->arg[1] = u, core->arg[2] = core->vector[MBDY_K];
+    core->res[0] = core->errors, core->res[1] = core->rates;
+    mbdy_evaluate(core, MBDY_GAPS);
+    for (int i = 0; i < core->model->n_rows; i++) {
+        const double error = fabs(core->errors[i]), rate = fabs(core->rates[i]);
+        if (!(error >= largest) && !isnan(all.error) && !(error <= all.error)) all.error = error;
+        if (!isnan(all.widest) && !(error <= all.widest)) all.widest = error, core->fault = i;
+        if (!isnan(all.rate) && !(rate <= all.rate)) all.rate = rate;
+    }
+    return all;
+}
+
+/* Speeds that locks and loops do not allow go at once, with the impulses that it takes. */
+static void stop(mbdy_core *core, const double *u, double *impulses) {
+    core->arg[0] = core->vector[MBDY_X], core->arg[1] = u, core->arg[2] = core->vector[MBDY_K];
+    core->res[0] = core->x_stage, core->res[1] = impulses;
+    mbdy_evaluate(core, MBDY_LATCH);
+    memcpy(core->vector[MBDY_X], core->x_stage, sizeof(double) * (size_t)core->model->n_x);
+}
+
+int mbdy_stop_held(mbdy_core *core, const double *u, struct mbdy_gaps gaps) {
+    const mbdy_model *m = core->model;
+    const double *x = core->vector[MBDY_X];
+    int moving = 0;
+    memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * (size_t)m->n_impulses);
+    for (int i = 0; i < m->n_locks; i++) moving |= u[m->locks[i]] != 0.0 && x[m->lock_speeds[i]] != 0.0;
+    if (m->loop_impulses) moving |= !(gaps.rate <= SETTLED); /* there are loops that switch */
+    if (moving) stop(core, u, core->vector[MBDY_LATCHED]);
+    return moving;
+}
+
+/* One Newton step towards closed loops, for those with errors below `largest`. */
+static void nearer(mbdy_core *core, const double *u, double largest) {
+    core->arg[0] = core->vector[MBDY_X], core->arg[1] = u, core->arg[2] = core->vector[MBDY_K], core->arg[3] = &largest;
+    core->res[0] = core->x_stage;
+    mbdy_evaluate(core, MBDY_ASSEMBLE);
+    memcpy(core->vector[MBDY_X], core->x_stage, sizeof(double) * (size_t)core->model->n_x);
+    mbdy_normalise(core->model, core->vector[MBDY_X]);
+}
+
+int mbdy_settle(mbdy_core *core, const double *u, double before) {
+    if (!core->model->n_rows) return MBDY_OK;
+    struct mbdy_gaps gaps = mbdy_gaps(core, u, DRIFT);
+    if (before <= DRIFT && gaps.widest > TORN_APART) return MBDY_TORN;
+    for (int i = 0; i < SETTLING_STEPS && gaps.error > SETTLED; i++) {
+        nearer(core, u, DRIFT);
+        gaps = mbdy_gaps(core, u, DRIFT);
+    }
+    if (gaps.rate > SETTLED) stop(core, u, NULL);
+    return MBDY_OK;
+}
+
+/* At the start */
+
+/* [m, rad] Errors of closure that are rounding. */
+#define CLOSED 1e-13
+/* [m, rad] Errors that a start may have where Newton's method comes no nearer. */
+#define NEARLY_CLOSED 1e-9
+/* Most steps of Newton's method at a start. */
+#define ASSEMBLY_STEPS 50
+
+int mbdy_close(mbdy_core *core) {
+    const double *u = core->vector[MBDY_U];
+    double error = mbdy_gaps(core, u, INFINITY).error;
+    for (int i = 0; i < ASSEMBLY_STEPS && !(error <= CLOSED); i++) {
+        nearer(core, u, INFINITY);
+        error = mbdy_gaps(core, u, INFINITY).error;
+    }
+    if (!(error <= NEARLY_CLOSED)) return MBDY_UNCLOSED;
+    stop(core, u, NULL);
+    return MBDY_OK;
+}
+
+int mbdy_tell_move(const mbdy_core *core, const mbdy_names *names, int place, char *text) {
+    (void)core, (void)names, (void)place, (void)text;
+    return 0;
+}

@@ -1,0 +1,53 @@
+/* One structure of model: the sizes of its vectors, what lies where in them, and its equations as functions.
+
+   Generated code (table.c) fills such a table; its functions come from CasADi (model.c, forward.c, reverse.c), which has
+   them all called alike. A function that a model does not have is NULL. */
+
+#ifndef MBDY_MODEL_H
+#define MBDY_MODEL_H
+
+typedef int mbdy_call(const double **arg, double **res, int *iw, double *w, int mem);
+typedef int mbdy_work(int *n_arg, int *n_res, int *n_iw, int *n_w);
+typedef struct {
+    mbdy_call *call;
+    mbdy_work *work;
+} mbdy_function;
+
+/* Vectors: s start values, x states, u inputs, p parameters, k constants that follow from p, y outputs.
+
+   PREPARE k(p), START x(s, k), DERIVATIVES x'(x, u, k), OUTPUTS y(x, u, k); LATCH (x, u, k) the state after locks and
+   loops have stopped what they hold, and the impulses; of models with loops GAPS (x, u, k) the errors of their rows and
+   rates that these should not have, ASSEMBLE (x, u, k, largest) the state one Newton step nearer to closed loops, moved as
+   impulses would move it, APPROACH (x, u, k) the errors as whole angles and their rates with the speeds in x.
+
+   NEARER is ASSEMBLE of all loops, ALIGN the state that LATCH leaves. A forward function takes the arguments, then their
+   changes, and gives the change of the result; a reverse one takes the arguments, then a seed, and gives gradients. */
+enum mbdy_equation {
+    MBDY_PREPARE, MBDY_START, MBDY_DERIVATIVES, MBDY_OUTPUTS, MBDY_LATCH, MBDY_GAPS, MBDY_ASSEMBLE, MBDY_APPROACH,
+    MBDY_PREPARE_FORWARD, MBDY_START_FORWARD, MBDY_DERIVATIVES_FORWARD, MBDY_OUTPUTS_FORWARD, MBDY_NEARER_FORWARD,
+    MBDY_ALIGN_FORWARD,
+    MBDY_PREPARE_REVERSE, MBDY_START_REVERSE, MBDY_DERIVATIVES_REVERSE, MBDY_OUTPUTS_REVERSE, MBDY_NEARER_REVERSE,
+    MBDY_ALIGN_REVERSE,
+    MBDY_EQUATIONS
+};
+
+typedef struct mbdy_model {
+    int n_x, n_u, n_p, n_y, n_k;
+    int n_coordinates, n_speeds, n_modes; /* x has coordinates, speeds, modal displacements, modal rates, momenta */
+    int n_quaternions;
+    const int *quaternions; /* places in x */
+    int switches, n_switches; /* place of the first in u, and how many */
+    int orbit_position;       /* place in u, -1 without one */
+    int n_locks;
+    const int *locks, *lock_speeds; /* places in u, and in x of the speeds that they stop */
+    int n_impulses;
+    const int *impulses; /* places in y, -1 where it has none; those of loops, so many, are last */
+    int loop_impulses;
+    int n_rows;          /* scalar constraints of loops */
+    mbdy_function functions[MBDY_EQUATIONS];
+} mbdy_model;
+
+/* The structure of model that is linked into this library or program. */
+const mbdy_model *mbdy_this(void);
+
+#endif

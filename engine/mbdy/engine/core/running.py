@@ -1,0 +1,104 @@
+"""`Core`: one system of compiled equations, its vectors as NumPy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.engine.core.binding import Owned, texts
+from mbdy.engine.core.integrators import CODES, INTEGRATORS
+from mbdy.engine.core.library import CONSTANTS, Compiled
+from mbdy.engine.order_n.equations import Equations
+
+Array = NDArray[np.float64]
+OK = CONSTANTS["MBDY_OK"]
+
+
+class Core:
+    """A system with the vectors of core.h: ``s``, ``x``, ``u``, ``u_mid``, ``u_end``, ``p``, ``y``, ``given``, shared
+    memory with C; they are zero at first.
+    """
+
+    def __init__(self, compiled: Compiled, integrator: str = "rk4") -> None:
+        if INTEGRATORS[integrator].implicit and not compiled.implicit:
+            raise ValueError(f"integrator {integrator!r} needs equations compiled with implicit=True")
+        self.compiled = compiled
+        functions = self.functions = compiled.functions
+        self._owned = Owned(functions.mbdy_new(functions.mbdy_this(), CODES[integrator], None), functions.mbdy_free)
+        self.handle = self._owned.handle
+        self.s, self.x, self.u, self.u_end, self.p, self.y, self.u_mid, self.given = (
+            self._vector(name) for name in ("S", "X", "U", "U_END", "P", "Y", "U_MID", "GIVEN")
+        )
+        self._names = Names(compiled)
+
+    def _vector(self, name: str) -> Array:
+        which = CONSTANTS[f"MBDY_{name}"]
+        size = self.functions.mbdy_size(self.handle, which)
+        return np.ctypeslib.as_array(self._owned.doubles(self.functions.mbdy_vector(self.handle, which), size))
+
+    def prepare(self) -> int:
+        """Constants from ``p``."""
+        return self.functions.mbdy_prepare(self.handle)
+
+    def start(self) -> int:
+        """``x`` from ``s``, with loops closed that are closed in ``u``."""
+        return self.functions.mbdy_start(self.handle)
+
+    def check(self) -> int:
+        """Whether the inputs in ``u`` can be used."""
+        return self.functions.mbdy_check(self.handle, None)
+
+    def derivatives(self, x: int | None, u: int | None, dx: int) -> None:
+        """State derivatives at addresses of vectors; the core's own where None."""
+        self.functions.mbdy_derivatives(self.handle, x, u, dx)
+
+    def outputs(self, x: int | None = None, u: int | None = None, y: int | None = None) -> None:
+        """Outputs at addresses of vectors; the core's own where None."""
+        self.functions.mbdy_outputs(self.handle, x, u, y)
+
+    def advance(self, H: float, h: float, order: int = 0) -> int:
+        """One communication step of ``H`` [s] in equal internal steps of at most ``h`` [s]."""
+        return self.functions.mbdy_advance(self.handle, H, h, order)
+
+    def explain(self, status: int) -> str:
+        """What a status means, in words."""
+        text = ctypes.create_string_buffer(CONSTANTS["MBDY_TEXT"])
+        self.functions.mbdy_explain(self.handle, status, self._names.address, 0.0, 0.0, 0.0, text)
+        return text.value.decode()
+
+
+class Names(ctypes.Structure):
+    """The names of a model for what is wrong with it, as core.h has them (``mbdy_names``)."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("inputs", "parameters", "states", "starts", "rows")),
+        ("n_owners", ctypes.c_int),
+        ("owners", ctypes.c_void_p),
+        ("constants", ctypes.c_void_p),
+    )
+
+    def __init__(self, compiled: Compiled) -> None:
+        ports, begins = compiled.equations.ports, owners(compiled.equations)
+        lists = {
+            "inputs": ports.input_names, "parameters": ports.parameter_names, "states": ports.state_names,
+            "starts": ports.start_names, "rows": compiled.equations.loop_rows, "owners": begins,
+        }  # fmt: skip
+        self._kept = {name: texts(some) for name, some in lists.items()}
+        self._begins = (ctypes.c_int * len(begins))(*begins.values())
+        super().__init__(
+            **{name: ctypes.addressof(some) for name, some in self._kept.items()},
+            n_owners=len(begins),
+            constants=ctypes.addressof(self._begins),
+        )
+
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self)
+
+
+def owners(equations: Equations) -> dict[str, int]:
+    """Where the constants of each body and loop begin in k; those of no owner, of linear equations, under ``""``."""
+    begins = {str(owner): at.start for owner, at in equations.constants.items()}
+    return {**begins, "": max((at.stop for at in equations.constants.values()), default=0)}

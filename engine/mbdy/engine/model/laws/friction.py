@@ -1,0 +1,31 @@
+"""Coulomb friction, smoothed: ``-F tanh(rate / friction_rate)``; bearings of wheels have it too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mbdy.engine.model.law import JointValue, Law, Numbers
+
+
+def effort(k: Numbers, q: Any, rate: Any) -> Any:
+    import casadi as ca
+
+    return -k["friction"] * ca.tanh(rate / k["friction_rate"])
+
+
+LAW = Law(
+    name="friction",
+    words="friction",
+    rank=3,
+    values=(
+        JointValue(
+            "friction", "N", "N.m", "Coulomb friction", speeds=True, default=None, minimum=0.0, strength=True
+        ),
+        JointValue(
+            "friction_rate", "m/s", "rad/s", "Rate at which 76 % of the Coulomb friction acts", speeds=True,
+            default=1e-3, minimum=0.0, above=True,
+        ),
+    ),
+    effort=effort,
+    slow="friction_rate",
+)  # fmt: skip

@@ -1,0 +1,16 @@
+"""Spring: ``-K d``, d being the coordinate's stretch from the commanded ``rest``."""
+
+from mbdy.engine.model.law import JointValue, Law
+
+LAW = Law(
+    name="spring",
+    words="springs",
+    rank=0,
+    always=True,
+    values=(
+        JointValue("stiffness", "N/m", "N.m/rad", "Stiffness", passive=True, strength=True),
+        JointValue("rest", "m", "rad", "Rest position", parameter=False),
+    ),
+    effort=lambda k, q, rate: -k["stiffness"] * k["stretch"],
+    potential=lambda k, q: k["stiffness"] * k["stretch"] ** 2 / 2,
+)

@@ -1,0 +1,65 @@
+"""Stops: a penalty ``k e^2 / (e + w)`` of the depth e beyond a stop, smooth at its touch and of stiffness k soon after.
+
+Its damper grows with the same share ``e / (e + w)``; a stop never pulls.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mbdy.engine.model.law import JointValue, Law, Numbers, Span
+
+STOP_SOFTNESS = 1e-3
+"""w [m, rad]: depth at which half of a stop's stiffness acts."""
+NEAR, DEEP = 5 * STOP_SOFTNESS, 20 * STOP_SOFTNESS
+"""[m, rad] Distance within a stop, and beyond it, in which its effort is looked at."""
+
+
+def effort(k: Numbers, q: Any, rate: Any) -> Any:
+    import casadi as ca
+
+    total = 0.0
+    for depth, inward in _depths(k, q):
+        share = depth / (depth + STOP_SOFTNESS)
+        push = k["stop_stiffness"] * depth - inward * k["stop_damping"] * rate
+        total += inward * share * ca.fmax(push, 0)
+    return total
+
+
+def potential(k: Numbers, q: Any) -> Any:
+    import casadi as ca
+
+    w = STOP_SOFTNESS
+    depths = (depth for depth, _ in _depths(k, q))
+    return sum(k["stop_stiffness"] * (e**2 / 2 - w * e + w**2 * ca.log1p(e / w)) for e in depths)
+
+
+def spans(k: Numbers) -> list[Span]:
+    lower, upper = k["stop_lower"], k["stop_upper"]
+    inside = min(NEAR, upper - lower)
+    return [(lower - DEEP, lower), (upper, upper + DEEP), (lower, lower + inside), (upper - inside, upper)]
+
+
+def _depths(k: Numbers, q: Any) -> tuple[tuple[Any, int], tuple[Any, int]]:
+    """How deep a coordinate is beyond its lower and its upper stop (0 between them), and where they push it."""
+    import casadi as ca
+
+    return (ca.fmax(k["stop_lower"] - q, 0), 1), (ca.fmax(q - k["stop_upper"], 0), -1)
+
+
+LAW = Law(
+    name="stops",
+    words="stops",
+    rank=4,
+    values=(
+        JointValue(
+            "stop_stiffness", "N/m", "N.m/rad", "Stiffness of the stops", default=None, minimum=0.0, strength=True
+        ),
+        JointValue("stop_lower", "m", "rad", "Lower stop", default=None, below="stop_upper"),
+        JointValue("stop_upper", "m", "rad", "Upper stop", default=None),
+        JointValue("stop_damping", "N.s/m", "N.m.s/rad", "Damping of the stops", minimum=0.0, strength=True),
+    ),
+    effort=effort,
+    potential=potential,
+    spans=spans,
+)
