@@ -1,6 +1,6 @@
 """What a system is and its equations of motion: model files, the Order-N equations, the compiled core."""
 
-from mbdy.engine.assembly.start import Assembly, assemble
+from mbdy.engine.assembly.start import Assembly, StartMovedWarning, assemble
 from mbdy.engine.core.build import CompilerError, NoCacheNote
 from mbdy.engine.core.library import Compiled
 from mbdy.engine.files.read import dumps, load, loads, save
@@ -45,6 +45,7 @@ __all__ = [
     "Ports",
     "SecondOrder",
     "Side",
+    "StartMovedWarning",
     "TrimError",
     "Variable",
     "Verification",

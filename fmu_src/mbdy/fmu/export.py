@@ -10,10 +10,12 @@ from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 
+from mbdy.engine.assembly.start import assemble
 from mbdy.engine.core.build import Progress
 from mbdy.engine.core.integrators import INTEGRATORS
 from mbdy.engine.files.rules import keep_rules
 from mbdy.engine.linear.choice import Dynamics, equations_of
+from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.units import quantity
 from mbdy.engine.order_n.equations import Equations
@@ -92,7 +94,7 @@ def _files(
     fmi, scalars = settings.fmi, settings.scalars
     equations = _equations(model, dynamics)
     native = kind == "native"
-    table = rows(equations.ports, model.initial, derivatives=native, independent=fmi == "3.0")
+    table = rows(ports(assemble(model)), model.initial, derivatives=native, independent=fmi == "3.0")
 
     def compiling(stage: str, done: float) -> None:
         told(stage, 0.9 * done)

@@ -22,10 +22,10 @@ from mbdy.blocks.plant.library import CONSTANTS, compiled_plant
 from mbdy.blocks.plant.second_opinion import second_opinion
 from mbdy.blocks.plant.table import PlantModel, first_references
 from mbdy.blocks.plant.typed import Inputs, OutputLayout, Outputs, inputs
-from mbdy.blocks.set_starts import StartMovedWarning
 from mbdy.blocks.singular import watch
 from mbdy.blocks.too_fast import tell_of_what_is_too_fast
-from mbdy.engine import Dynamics, Model, Ports, Variable, equations_of, keep_rules, load
+from mbdy.engine import Dynamics, Model, Ports, StartMovedWarning, Variable, equations_of, keep_rules, load
+from mbdy.engine.assembly.start import open_loop
 from mbdy.engine.core.binding import Owned
 from mbdy.engine.core.integrators import INTEGRATORS
 from mbdy.engine.model.units import quantity
@@ -106,7 +106,12 @@ class Plant:
         self._layout = OutputLayout(self.ports)
         self.inputs: Inputs = inputs(self.ports, self._u_end if self._order else self._u)
         self._watch, self._axes_set = watch(self.model, self.ports), False
-        self.reset()
+        try:
+            self.reset()
+        except VariableError as fault:
+            if self._functions.plant_fault(self._handle) == CONSTANTS["MBDY_UNCLOSED"]:
+                raise open_loop(self.model, str(fault)) from None
+            raise
 
     def _make(self) -> None:
         """The plant in C and views of its vectors."""

@@ -45,7 +45,7 @@ int mbdy_stop_held(mbdy_core *core, const double *u, struct mbdy_gaps gaps) {
     int moving = 0;
     memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * (size_t)m->n_impulses);
     for (int i = 0; i < m->n_locks; i++) moving |= u[m->locks[i]] != 0.0 && x[m->lock_speeds[i]] != 0.0;
-    if (m->loop_impulses) moving |= !(gaps.rate <= SETTLED); /* there are loops that switch */
+    if (m->n_impulses > m->n_locks) moving |= !(gaps.rate <= SETTLED); /* there are loops that switch */
     if (moving) stop(core, u, core->vector[MBDY_LATCHED]);
     return moving;
 }
@@ -69,30 +69,4 @@ int mbdy_settle(mbdy_core *core, const double *u, double before) {
     }
     if (gaps.rate > SETTLED) stop(core, u, NULL);
     return MBDY_OK;
-}
-
-/* At the start */
-
-/* [m, rad] Errors of closure that are rounding. */
-#define CLOSED 1e-13
-/* [m, rad] Errors that a start may have where Newton's method comes no nearer. */
-#define NEARLY_CLOSED 1e-9
-/* Most steps of Newton's method at a start. */
-#define ASSEMBLY_STEPS 50
-
-int mbdy_close(mbdy_core *core) {
-    const double *u = core->vector[MBDY_U];
-    double error = mbdy_gaps(core, u, INFINITY).error;
-    for (int i = 0; i < ASSEMBLY_STEPS && !(error <= CLOSED); i++) {
-        nearer(core, u, INFINITY);
-        error = mbdy_gaps(core, u, INFINITY).error;
-    }
-    if (!(error <= NEARLY_CLOSED)) return MBDY_UNCLOSED;
-    stop(core, u, NULL);
-    return MBDY_OK;
-}
-
-int mbdy_tell_move(const mbdy_core *core, const mbdy_names *names, int place, char *text) {
-    (void)core, (void)names, (void)place, (void)text;
-    return 0;
 }

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import tomllib
 import warnings
+from collections.abc import MutableMapping
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
-from mbdy.engine.assembly.start import assembled
 from mbdy.engine.files.checks import (
     check_made_nodes,
     check_names,
@@ -34,6 +35,9 @@ from mbdy.engine.model.faults import Fault, Findings, ModelError, ModelWarning, 
 from mbdy.engine.model.system import INERTIAL, Body, GravityGradient, Joint, Loop, Model, Wheel
 
 __all__ = ["dumps", "load", "loads", "save"]
+
+CHECKED: MutableMapping[int, Model] = WeakValueDictionary()
+"""Models, by their identity, that keep the rules of model files; what is made or changed in Python has yet to show."""
 
 
 def load(path: str | PathLike[str]) -> Model:
@@ -98,8 +102,6 @@ def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
     findings.faults += _told_of_sound_parts(faults_of_inertia(model), model, findings)
     unjudged = {*unread, *(["loop"] if len(loops) < len(file.loop) else [])}
     model = replace(model, port_choice=choice_of(file.ports, model, unjudged, findings))
-    if loops and not findings.faults:
-        model = assembled(model, findings)
     if findings.faults:
         raise ModelError(source, findings.faults)
     carried = {joint.to for joint in joints.values()}
@@ -107,7 +109,7 @@ def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
         warn_of_body(body, body.name in carried, findings)
     for warning in findings.warnings:
         warnings.warn(f"{source}: {warning}", ModelWarning, stacklevel=stacklevel)
-    object.__setattr__(model, "checked", True)
+    CHECKED[id(model)] = model
     return model
 
 

@@ -326,8 +326,6 @@ class Model:
     source: str = ""
     loops: tuple[Loop, ...] = ()
     port_choice: PortChoice = PortChoice()
-    checked: bool = field(default=False, init=False, repr=False, compare=False)
-    """Whether the rules of model files have been seen to; what is made or changed in Python has yet to be."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "initial", MappingProxyType(dict(self.initial)))
@@ -348,11 +346,7 @@ class Model:
     @property
     def whole(self) -> Model:
         """The model with all its inputs and outputs."""
-        if self.port_choice == PortChoice():
-            return self
-        made = replace(self, port_choice=PortChoice())
-        object.__setattr__(made, "checked", self.checked)  # no rule is about what is left
-        return made
+        return self if self.port_choice == PortChoice() else replace(self, port_choice=PortChoice())
 
     def body(self, name: str) -> Body:
         """The body called ``name``; KeyError names those that exist."""

@@ -3,8 +3,9 @@
 ``k = prepare(p)``, ``x = start(s, k)``, ``x' = derivatives(x, u, k)``, ``y = outputs(x, u, k)``; and, where joints
 can be locked or loops closed, ``x+ = latch(x, u, k)``: the state after the locks set in u have stopped their joints and
 loops closed in u have stopped what they hold; where there are loops, ``errors, rates = gaps(x, u, k)`` says how far
-they are from closed, and ``x+ = assemble(x, u, k, largest)`` is one step of Newton towards that. All that mbdy
-runs, in C or in CasADi's virtual machine, is made of these; a model's numbers are not in them.
+they are from closed, and ``x+ = assemble(x, u, k, largest)`` is one step of Newton towards that; ``errors, rates,
+cosines = approach(x, u, k)`` says at any distance what brings them there. All that mbdy runs is made of these; a
+model's numbers are not in them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from mbdy.engine.model.topology import ROOT, tree
 from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, switched
 from mbdy.engine.order_n import gravity_gradient
 from mbdy.engine.order_n import sweeps as order_n
+from mbdy.engine.order_n.closing_columns import Columns, columns
 from mbdy.engine.order_n.constants import Structure, layout, parameter_names, prepare_body, structure
 from mbdy.engine.order_n.kernels import Kernels
 from mbdy.engine.order_n.loop_forces import INERTIAL_SIDE, Closing, Loops, Seat
@@ -56,6 +58,9 @@ class Equations:
     """Where the constants of each body and of each loop lie in ``k``."""
     gaps: ca.Function | None = None
     assemble: ca.Function | None = None
+    approach: ca.Function | None = None
+    columns: Columns = field(default_factory=Columns)
+    """What its start moves to close loops."""
     smooth_derivatives: ca.Function | None = None
     """``derivatives`` to be differentiated, where these themselves cannot be; None where they can."""
     modal: slice = field(default_factory=lambda: slice(0, 0))
@@ -70,7 +75,7 @@ class Equations:
     @property
     def functions(self) -> tuple[ca.Function, ...]:
         own = (self.prepare, self.start, self.derivatives, self.outputs)
-        return (*own, *(f for f in (self.latch, self.gaps, self.assemble) if f is not None))
+        return (*own, *(f for f in (self.latch, self.gaps, self.assemble, self.approach) if f is not None))
 
 
 def equations(model: Model) -> Equations:
@@ -161,6 +166,7 @@ class _Assembly:
             **self.closing(),
             **(self.impulses() if self.model.loops or locks else {}),
             loop_rows=tuple(loop.name for loop in self.model.loops for _ in range(loop.size)),
+            columns=columns(self.model, self.ports, self.layout),
             operations=operations,
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,
@@ -183,6 +189,9 @@ class _Assembly:
             "gaps": ca.Function("mbdy_model_gaps", [x, u, k], [*self.gaps(x, u, k)], names, ["errors", "rates"]),
             "assemble": ca.Function(
                 "mbdy_model_assemble", [x, u, k, largest], nearer, [*names, "largest"], ["x_nearer"]
+            ),
+            "approach": ca.Function(
+                "mbdy_model_approach", [x, u, k], [*self.approach(x, u, k)], names, ["errors", "rates", "cosines"]
             ),
         }
 
@@ -298,6 +307,15 @@ class _Assembly:
         loops = Loops(system, order_n.velocities(system), self.closings(u, k))
         pairs = zip(loops.closings, loops.motions, strict=True)
         return [(c.closed * of.phi, c.closed * (of.rate + c.constants[0] * of.phi)) for c, of in pairs]
+
+    def approach(self, x: MX, u: MX, k: MX) -> tuple[MX, MX, MX]:
+        """Errors of closed loops as whole angles, their rates, and cosines, not positive where axes are opposed."""
+        system = self.system(x, u, k, Kernels())
+        loops = Loops(system, order_n.velocities(system), self.closings(u, k))
+        pairs = list(zip(loops.closings, loops.approach(), strict=True))
+        errors, rates = ([c.closed * of[i] for c, of in pairs] for i in (0, 1))
+        cosines = [1 - c.closed * (1 - cosine) for c, (_, _, cosine) in pairs]
+        return ca.densify(ca.vertcat(*errors)), ca.densify(ca.vertcat(*rates)), ca.densify(ca.vertcat(*cosines))
 
     def assemble(self, x: MX, u: MX, k: MX, largest: MX) -> MX:
         """The state one Newton step nearer to closed loops, moved as impulses would move it.
