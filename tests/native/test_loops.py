@@ -13,7 +13,6 @@ from fmu.client import client_of, described
 from fmu.flexible_systems import DOCK, docking, flexible_four_bar, like
 from mbdy.blocks import Plant
 from mbdy.engine import Model
-from mbdy.engine.order_n.loop_kernels import DRIFT
 from mbdy.fmu import export_fmu
 from native.exchange import exchange_of
 from native.test_derivatives import STENCIL, Whole, close, directional, unknowns
@@ -23,6 +22,8 @@ from native.test_trajectory import element
 ERROR = 3
 SOLVER, SOLVERS_APART = 1e-10, 1e-7
 """Relative tolerance asked of CVODE, and how far its errors go in the seconds here."""
+DRIFT = 1e-6
+"""[m, rad] Errors of closure below this are taken out by co-simulation, see core/loops.c."""
 TAKEN_OUT = DRIFT / 0.1
 """Speeds change by no more where co-simulation takes out what is left of a gap: DRIFT over the time constant."""
 FINER = 1e-4
