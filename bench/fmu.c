@@ -57,9 +57,10 @@ struct fmu {
 };
 
 struct core {
-    mbdy_core *plant;
+    mbdy_core *of;
     double step;
-    __typeof__(mbdy_step) *whole, *advance;
+    __typeof__(mbdy_advance) *advance;
+    __typeof__(mbdy_outputs) *outputs;
 };
 
 struct timed {
@@ -108,19 +109,29 @@ static struct lists lists(void) {
     return (struct lists){read[0], read[1], read[2], read[3], read[4], read[5], read[6]};
 }
 
+/* A function of the core's by name, which its library has behind one door. */
+typedef void any_function(void);
+static any_function *(*door)(const char *name);
+
+static any_function *own(const char *name) {
+    any_function *found = door(name);
+    if (!found) fail("no such function", name);
+    return found;
+}
+#define OWN(name) ((__typeof__(name) *)own(#name))
+
 static struct core core(const char *path, double step) {
-    void *library = opened(path);
-    struct core made = {((__typeof__(mbdy_new) *)function(library, "mbdy_new"))(), step, NULL, NULL};
-    __typeof__(mbdy_vector) *vector = function(library, "mbdy_vector");
+    *(void **)&door = function(opened(path), "mbdy_door");
+    struct core made = {OWN(mbdy_new)(OWN(mbdy_this)(), RK4, NULL), step, OWN(mbdy_advance), OWN(mbdy_outputs)};
+    if (!made.of) fail("no memory", "for a core");
     const int from[] = {MBDY_S, MBDY_U, MBDY_P};
     for (int i = 0; i < 3; i++) {
-        double size, *to = vector(made.plant, from[i]);
+        double size, *to = OWN(mbdy_vector)(made.of, from[i]);
         number(&size);
         for (int k = 0; k < (int)size; k++) number(to + k);
     }
-    good(((__typeof__(mbdy_prepare) *)function(library, "mbdy_prepare"))(made.plant), "mbdy_prepare");
-    good(((__typeof__(mbdy_start) *)function(library, "mbdy_start"))(made.plant), "mbdy_start");
-    made.whole = function(library, "mbdy_step"), made.advance = function(library, "mbdy_advance");
+    good(OWN(mbdy_prepare)(made.of), "mbdy_prepare");
+    good(OWN(mbdy_start)(made.of), "mbdy_start");
     return made;
 }
 
@@ -231,12 +242,13 @@ static void adjoint_of_outputs(void *of) { adjoint(of, &((struct fmu *)of)->list
 
 static void advance(void *of) {
     const struct core *c = of;
-    good(c->advance(c->plant, c->step, c->step, MBDY_RK4, MBDY_HELD), "mbdy_advance");
+    good(c->advance(c->of, c->step, c->step, MBDY_HELD), "mbdy_advance");
 }
 
 static void whole_step(void *of) {
     const struct core *c = of;
-    good(c->whole(c->plant, c->step, c->step, MBDY_RK4, MBDY_HELD), "mbdy_step");
+    advance(of);
+    c->outputs(c->of, NULL, NULL, NULL);
 }
 
 static double nanoseconds(clockid_t clock) {

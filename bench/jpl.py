@@ -58,14 +58,11 @@ class Subject:
 
 def subject(made: Equations) -> Subject:
     """The derivatives of ``made`` as compiled C, near the model's start and with torques."""
-    cc = compiler()
-    if cc is None:
-        raise RuntimeError("no C compiler found: nothing can be timed")
     function, table = made.derivatives, made.ports
     sizes = {"arguments": function.sz_arg(), "results": function.sz_res(),
              "work": max(1, function.sz_w()), "counters": max(1, function.sz_iw())}  # fmt: skip
     sources = {"model.c": generated((function,), "model.c"), "caller.c": CALLER % sizes}
-    repeat = ctypes.CDLL(str(shared_library(sources, cc, FLAGS, LINK))).repeat
+    repeat = ctypes.CDLL(str(shared_library(sources, compiler(), FLAGS, LINK))).repeat
     repeat.argtypes = [ctypes.c_int, *[ctypes.c_void_p] * 4]
     k = made.prepare(table.vector("parameter"))
     u = np.array(table.vector("input"))

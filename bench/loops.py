@@ -61,12 +61,9 @@ def dense_subject(model: Model, other: Subject) -> Subject:
 
     Raises RuntimeError where its accelerations are not those of ``other``.
     """
-    cc = compiler()
-    if cc is None:
-        raise RuntimeError("no C compiler found: nothing can be timed")
     made = dense.terms(model)
     sources = {"model.c": generated((made.function,), "model.c"), **made.sources()}
-    repeat = ctypes.CDLL(str(shared_library(sources, cc, FLAGS, LINK))).repeat
+    repeat = ctypes.CDLL(str(shared_library(sources, compiler(), FLAGS, LINK))).repeat
     repeat.argtypes = [ctypes.c_int, *[ctypes.c_void_p] * 4]
     *vectors, expected = other.vectors
     timed = Subject(repeat, (*vectors, np.zeros_like(expected)), other.count)

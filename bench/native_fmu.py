@@ -13,6 +13,7 @@ import fmpy
 
 from mbdy.engine import Model, compiled
 from mbdy.engine.core.build import compiler
+from mbdy.engine.core.integrators import CODES
 from mbdy.fmu import export_fmu
 from mbdy.fmu.table import Array, Scalar, arrays, scalars
 
@@ -92,12 +93,9 @@ def _lists(variables: Sequence[Array], port: Mapping[str, str]) -> list[list[Arr
 
 def program(folder: Path) -> Path:
     """fmu.c as a program in ``folder``."""
-    cc = compiler()
-    if cc is None:
-        raise RuntimeError("no C compiler found: the native FMU cannot be timed")
-    made = folder / "fmu"
-    flags = ["-std=gnu11", "-O2", *(f"-I{header}" for header in HEADERS)]
-    subprocess.run([*cc.command, *flags, str(Path(__file__).with_name("fmu.c")), "-o", str(made), "-ldl"], check=True)
+    made, source = folder / "fmu", str(Path(__file__).with_name("fmu.c"))
+    flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", f"-DRK4={CODES['rk4']}", *(f"-I{header}" for header in HEADERS)]
+    subprocess.run([*compiler().command, *flags, source, "-o", str(made), "-ldl"], check=True)
     return made
 
 
@@ -112,13 +110,15 @@ def steps(subject: Subject, rounds: int) -> list[Row]:
     rows: list[Row] = [("core step, µs", statistics.median(times["step"]) / 1e3, "")]
     for n in (fmi[0] for fmi in VERSIONS):
         call = f"fmi{n}DoStep"
-        pairs = (
-            (f"{call} / core step without outputs", f"step{n}", "advance"),
-            (f"{call} / core step", f"step{n}", "step"),
-            (f"{call}, then rates and attitudes got / core step", f"step_get{n}", "step"),
-            (f"torques set, {call}, rates and attitudes got / core step", f"set_step_get{n}", "step"),
-        )
-        rows += [(what, ratio(times, name, base), "<= 1.2") for what, name, base in pairs]
+        rows += [
+            (what, ratio(times, f"{name}{n}", base), wanted)
+            for what, name, base, wanted in (
+                (f"{call} / core step", "step", "step", "<= 1.1"),
+                (f"{call} / core step without outputs", "step", "advance", "<= 1.1"),
+                (f"{call}, then rates and attitudes got / core step", "step_get", "step", "<= 1.2"),
+                (f"torques set, {call}, rates and attitudes got / core step", "set_step_get", "step", "<= 1.2"),
+            )
+        ]
     return rows
 
 

@@ -30,43 +30,6 @@ Law = Callable[[float, Sequence[float]], list[float]]
 
 
 @dataclass(frozen=True)
-class Flavour:
-    """A way to export: kind of FMU, version of FMI, and whether vectors of FMI 3 are given as scalars."""
-
-    kind: str
-    fmi: str
-    scalars: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.kind}-{self.fmi}" + ("-scalars" if self.scalars else "")
-
-    @property
-    def options(self) -> dict[str, object]:
-        """Arguments of `export_fmu`."""
-        return {"kind": self.kind, "fmi": self.fmi} | ({"scalars": True} if self.scalars else {})
-
-
-FLAVOURS = (
-    Flavour("python", "2.0"),
-    Flavour("python", "3.0"),
-    Flavour("python", "3.0", scalars=True),
-    Flavour("native", "2.0"),
-    Flavour("native", "3.0"),
-    Flavour("native", "3.0", scalars=True),
-)
-
-
-def flavours(**wanted: str | bool) -> list[Flavour]:
-    """The flavours that have these attributes."""
-    return [f for f in FLAVOURS if all(getattr(f, name) == value for name, value in wanted.items())]
-
-
-def one_by_one() -> list[Flavour]:
-    """Flavours without arrays, for clients that know scalars only."""
-    return [f for f in FLAVOURS if f.fmi == "2.0" or f.scalars]
-
-
-@dataclass(frozen=True)
 class Linear:
     """The law u = bias + gains y, summed from left to right."""
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from clients.cases import Case, Flavour
+from clients.cases import Case
+from flavours import Flavour
 from mbdy.fmu import export_fmu
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clients.cases import FIVE_BODY, QUICKSTART, Array, Case, Flavour, PlantSide, agree, one_by_one
+from clients.cases import FIVE_BODY, QUICKSTART, Array, Case, PlantSide, agree
+from flavours import Flavour, one_by_one
 
 pytest.importorskip("cofmupy")
 import cofmupy.coordinator

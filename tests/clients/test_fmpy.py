@@ -13,18 +13,8 @@ from fmpy.fmi2 import FMU2Model, FMU2Slave
 from fmpy.fmi3 import FMU3Model, FMU3Slave
 from fmpy.sundials import CVodeSolver
 
-from clients.cases import (
-    EXAMPLE_LAWS,
-    FLAVOURS,
-    LINEAR_LAWS,
-    Case,
-    Flavour,
-    agree,
-    couple,
-    flavours,
-    reference,
-    references,
-)
+from clients.cases import EXAMPLE_LAWS, LINEAR_LAWS, Case, agree, couple, reference, references
+from flavours import FLAVOURS, Flavour, flavours
 
 CVODE = 1e-12
 """Relative tolerance given to CVODE."""

@@ -10,16 +10,8 @@ from typing import Any
 import fmpy
 import pytest
 
-from clients.cases import (
-    EXAMPLE_LAWS,
-    Case,
-    Flavour,
-    agree,
-    couple,
-    one_by_one,
-    reference,
-    references,
-)
+from clients.cases import EXAMPLE_LAWS, Case, agree, couple, reference, references
+from flavours import Flavour, one_by_one
 from mbdy.fmu.native.platforms import host
 
 pytest.importorskip("fmuloader")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from clients.cases import EXAMPLE_LAWS, FLAVOURS, Case, Flavour
+from clients.cases import EXAMPLE_LAWS, Case
+from flavours import FLAVOURS, Flavour
 
 pytest.importorskip("fmu_manipulation_toolbox")
 from fmu_manipulation_toolbox.checker import OperationGenericCheck, OperationSemanticCheck

@@ -8,7 +8,8 @@ from pathlib import Path
 import fmpy
 import pytest
 
-from clients.cases import EXAMPLE_LAWS, Case, Flavour, agree, couple, flavours, reference, references
+from clients.cases import EXAMPLE_LAWS, Case, agree, couple, reference, references
+from flavours import Flavour, flavours
 
 pytest.importorskip("libcosimpy")
 from libcosimpy.CosimEnums import CosimExecutionState

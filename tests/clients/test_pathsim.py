@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clients.cases import LINEAR_LAWS, Array, Case, Flavour, PlantSide, agree, one_by_one, reference
+from clients.cases import LINEAR_LAWS, Array, Case, PlantSide, agree, reference
+from flavours import Flavour, one_by_one
 
 pytest.importorskip("pathsim_fmi")
 from pathsim import Connection, Simulation

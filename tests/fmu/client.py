@@ -1,4 +1,4 @@
-"""A satellite, a client of its FMU that names variables and keeps what is logged, and the same without an FMU."""
+"""A satellite, and a client of its FMU that names variables and keeps what is logged."""
 
 from __future__ import annotations
 
@@ -22,16 +22,25 @@ from fmpy.fmi2 import (
 )
 from fmpy.fmi3 import FMU3Slave
 
-from mbdy.engine import Body, Joint, Model, Node, Wheel, compiled
-from mbdy.engine.core.running import Core
-from mbdy.fmu.python.kind import FLAVOURS
+from flavours import Flavour
+from mbdy.engine import Body, Joint, Model, Node, Wheel
+from mbdy.fmu.python.kind import FLAVOURS as KINDS
 from systems import diagonal, floating
 
-ERROR = 3
-needs_front = pytest.mark.skipif(
-    FLAVOURS["2.0"].front() is None,
-    reason="no C compiler, or another platform: pythonfmu answers OK to what is refused, and crashes at odd folders",
-)
+WARNING, DISCARD, ERROR = 1, 2, 3
+CATEGORIES = {WARNING: "logStatusWarning", DISCARD: "logStatusDiscard", ERROR: "logStatusError"}
+NO_FRONT = "no C compiler, or another platform: pythonfmu answers OK to what is refused, and crashes at odd folders"
+needs_front = pytest.mark.usefixtures("front")
+"""Skips FMUs of kind ``python`` where they have no library of ours in front of pythonfmu's."""
+
+
+only = pytest.mark.flavours
+"""``only(flavours)`` runs a test in these flavours."""
+
+
+def front_of(flavour: Flavour) -> bytes | None:
+    """The library that a Python FMU has in front of pythonfmu's; None where it cannot be made here."""
+    return KINDS[flavour.fmi].front()
 
 
 def satellite(name: str = "two-panel satellite", *, mass: float = 12.0, kind: str = "free") -> Model:
@@ -253,11 +262,15 @@ class Client3(Client):
 
 
 @contextmanager
-def refused() -> Iterator[None]:
-    """A call that gets or sets a value and answers *error*."""
+def answers(client: Client, status: int, *words: str) -> Iterator[None]:
+    """One call that is answered with ``status``, for a reason that is told once, in all ``words``."""
+    told = len(client.said)
     with pytest.raises(FMICallException) as caught:
         yield
-    assert caught.value.status == ERROR
+    assert caught.value.status == status
+    (message,) = client.said[told:]
+    assert message[:2] == (status, CATEGORIES[status])
+    assert all(word in client.last for word in words), client.last
 
 
 def _size(variable) -> int:
@@ -272,32 +285,3 @@ def _element(array: str, k: int) -> str:
 def client_of(fmu: Path, folder: Path, **options) -> Client:
     """An instance of ``fmu``, whichever version of FMI it is of, unpacked into ``folder`` where it is not yet."""
     return (Client3 if described(fmu).fmiVersion.startswith("3") else Client)(fmu, folder, **options)
-
-
-class Direct:
-    """The same model on the compiled core without an FMU."""
-
-    def __init__(self, model: Model) -> None:
-        self.core = Core(compiled(model))
-        self.ports = self.core.compiled.equations.ports
-        self.core.s[:], self.core.u[:], self.core.p[:] = (
-            self.ports.start, self.ports.vector("input"), self.ports.vector("parameter"),
-        )  # fmt: skip
-        self.restart()
-
-    def restart(self) -> None:
-        assert self.core.prepare() == 0
-        assert self.core.start() == 0
-        self.core.outputs()
-
-    def __setitem__(self, name: str, value: float) -> None:
-        variable, where = self.ports.find(name)
-        at = variable.offset + where.start
-        (self.core.u if variable.causality == "input" else self.core.p)[at] = value
-
-    def step(self, size: float = 1e-3) -> None:
-        assert self.core.advance(size, 1e-3) == 0
-        self.core.outputs()
-
-    def outputs(self) -> np.ndarray:
-        return np.array(self.core.y[:])

@@ -11,6 +11,7 @@ import fmpy
 import pytest
 from fmpy.validation import validate_fmu
 
+from flavours import Flavour
 from fmu.client import satellite
 from mbdy.engine import ports
 from mbdy.fmu import export_fmu
@@ -30,13 +31,19 @@ def variables(description) -> dict:
 
 
 @pytest.fixture(scope="module")
-def description(fmu):
-    return fmpy.read_model_description(fmu)
+def python(fmus):
+    """The satellite's Python FMU of FMI 2.0."""
+    return fmus(Flavour("python", "2.0"))
 
 
 @pytest.fixture(scope="module")
-def xml(fmu):
-    with zipfile.ZipFile(fmu) as opened:
+def description(python):
+    return fmpy.read_model_description(python)
+
+
+@pytest.fixture(scope="module")
+def xml(python):
+    with zipfile.ZipFile(python) as opened:
         return ElementTree.fromstring(opened.read("modelDescription.xml"))
 
 
@@ -140,8 +147,8 @@ def test_capabilities_and_experiment(description, xml):
 
 
 @pytest.mark.parametrize("name", ["7 Ünïcode <&> \"sat\" 'x'", "файл", "a" * 300, "class", "\x01control", "-.-"])
-def test_any_name_of_a_model(opened, tmp_path, name):
-    fmu = export_fmu(replace(chain(1), name=name), tmp_path / "odd.fmu")
+def test_any_name_of_a_model(opened, export, name):
+    fmu = export(replace(chain(1), name=name))
     assert validate_fmu(str(fmu)) == []
     description = fmpy.read_model_description(fmu)
     assert description.modelName == name.replace("\x01", "").strip()

@@ -1,100 +1,32 @@
-"""What an FMU file carries, how it is written, and where it runs."""
+"""Exporting: options, places, names, compilers that are missing; and the Python FMU in a host of its own."""
 
 from __future__ import annotations
 
 import errno
-import json
-import os
 import subprocess
 import sys
 import textwrap
 import zipfile
-from importlib.util import find_spec
 from pathlib import Path
 
 import fmpy
-import numpy as np
 import pytest
-from fmpy.validation import validate_fmu
 
-from fmu.client import Direct, satellite
-from mbdy.engine import CompilerError, ModelError, NoCompilerNote, loads, ports
-from mbdy.engine.core.build import Compiler, compiler
+from flavours import PYTHON, Flavour
+from fmu.client import only, satellite
+from mbdy.blocks import Plant
+from mbdy.engine import CompilerError, ModelError
+from mbdy.engine.core.build import compiler, found_compiler
 from mbdy.fmu import ExportError, export_fmu
 from mbdy.fmu.export import platforms_of
-from mbdy.fmu.native.platforms import ALL, OLDEST_GLIBC, glibc_needed, host, this_machine
-from mbdy.fmu.python import front
-from mbdy.fmu.python.kind import FLAVOURS, PARTS, SLAVE
-from mbdy.fmu.python.slave.contents import core_name
-
-VERSIONS = ("2.0", "3.0")
-LIBRARIES = {"2.0": ("linux64/{}.so", "win64/{}.dll"), "3.0": ("x86_64-linux/{}.so", "x86_64-windows/{}.dll")}
-VIRTUAL_TOLERANCE = 1e-12
-"""Between the compiled core and CasADi's virtual machine: the same arithmetic, other rounding in libm."""
+from mbdy.fmu.native.platforms import ALL, host
+from mbdy.fmu.python.kind import SLAVE
+from mbdy.fmu.python.slave.contents import library_name
 
 
-@pytest.fixture
-def without_compiler(monkeypatch):
-    monkeypatch.setenv("MBDY_CC", "none")
-    compiler.cache_clear()
-    yield
-    compiler.cache_clear()
-
-
-@pytest.mark.parametrize("fmi", VERSIONS)
-def test_contents(fmus, model, fmi):
-    with zipfile.ZipFile(fmus[fmi]) as opened:
-        names = opened.namelist()
-        slave = opened.read("resources/slavemodule.txt").decode()
-        table = json.loads(opened.read("resources/ports.json"))
-        toml = opened.read("resources/model.toml").decode()
-    assert names[0] == "modelDescription.xml"
-    assert {f"resources/{n}" for n in (core_name(), f"{slave}_parts/binding.py", f"{slave}.py")} <= set(names)
-    assert {f"resources/{slave}_parts/{part}" for part in PARTS} <= set(names)
-    assert {"documentation/index.html", *(f"binaries/{name.format(slave)}" for name in LIBRARIES[fmi])} <= set(names)
-    assert not [name for name in names if name.startswith("sources/")]
-    assert slave.startswith("mbdy_two_panel_satellite_")
-    assert ports(loads(toml)) == ports(model)
-    assert [row["name"] for row in table["scalars"] if row["vector"] == "p"] == list(ports(model).parameter_names)
-
-
-@pytest.mark.parametrize("fmi", VERSIONS)
-def test_fmpy_finds_no_problem(fmus, fmi):
-    assert validate_fmu(str(fmus[fmi])) == []
-
-
-def test_all_files_of_the_slave_go_along():
-    assert {path.name for path in SLAVE.glob("*.py")} == {*PARTS, "__init__.py", "fmi2.py", "fmi3.py"}
-
-
-def test_the_name_follows_all_that_the_fmu_does(tmp_path, fmu):
-    def guid(file: Path) -> str:
-        return fmpy.read_model_description(file).guid
-
-    variants = [
-        export_fmu(satellite(), tmp_path / "same.fmu"),
-        export_fmu(satellite(), tmp_path / "version.fmu", fmi="3.0"),
-        export_fmu(satellite(), tmp_path / "step.fmu", step=2e-3),
-        export_fmu(satellite(), tmp_path / "integrator.fmu", integrator="euler-cromer"),
-        export_fmu(satellite(mass=12.5), tmp_path / "mass.fmu"),
-    ]
-    guids = [guid(file) for file in (fmu, *variants)]
-    assert guids[0] == guids[1]
-    assert len(set(guids)) == 5
-
-
-@pytest.mark.parametrize("fmi", VERSIONS)
-def test_equal_exports_are_equal_files(tmp_path, monkeypatch, fmi):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    first, second = (export_fmu(satellite(), tmp_path / name, fmi=fmi).read_bytes() for name in ("a.fmu", "b.fmu"))
-    assert first == second
-    assert fmpy.read_model_description(tmp_path / "a.fmu").generationDateAndTime == "2023-11-14T22:13:20Z"
-
-
-@pytest.mark.parametrize("fmi", VERSIONS)
-def test_python_is_left_as_it_was(tmp_path, fmi):
+def test_python_is_left_as_it_was(export):
     path, modules = list(sys.path), set(sys.modules)
-    export_fmu(satellite("fresh"), tmp_path / "fresh.fmu", fmi=fmi)
+    export(satellite("fresh"))
     assert sys.path == path
     assert not [name for name in set(sys.modules) - modules if name.startswith("mbdy_")]
 
@@ -108,6 +40,8 @@ def test_python_is_left_as_it_was(tmp_path, fmi):
         ({"step": 0.0}, "step 0.0: must be > 0 s"),
         ({"step": "1 kg"}, "step '1 kg'"),
         ({"step": float("nan")}, "step nan"),
+        ({"platforms": ["vax"], "kind": "native"}, "platform 'vax'"),
+        ({"platforms": ["linux64"]}, "only an FMU of kind 'native'"),
     ],
 )
 def test_options_that_cannot_be(tmp_path, options, words):
@@ -146,7 +80,7 @@ def test_the_longest_name_will_do(tmp_path):
 
 
 def test_a_place_that_cannot_be_is_found_before_anything_is_compiled(tmp_path, monkeypatch):
-    monkeypatch.setattr("mbdy.fmu.export.compiled_equations", lambda *_, **__: pytest.fail("compiled"))
+    monkeypatch.setattr("mbdy.fmu.python.kind.shared_library", lambda *_, **__: pytest.fail("compiled"))
 
     def full(*_, **__):
         raise OSError(errno.EROFS, "Read-only file system")
@@ -184,15 +118,32 @@ def test_missing_compilers_are_found_before_anything_is_built(tmp_path, monkeypa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_native_fmu_without_a_compiler(without_compiler, tmp_path):
-    with pytest.raises(CompilerError, match=r"MBDY_CC=none is set.*unset MBDY_CC"):
-        export_fmu(satellite(), tmp_path / "deep" / "s.fmu", kind="native")
+@pytest.fixture(params=["none is wanted", "none is there"])
+def remedy(request, monkeypatch):
+    """What the error says on a machine without a C compiler."""
+    if request.param == "none is wanted":
+        monkeypatch.setenv("MBDY_CC", "none")
+        words = r"MBDY_CC=none is set.*unset MBDY_CC"
+    else:
+        for name in ("MBDY_CC", "CC"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("PATH", "")
+        monkeypatch.setattr("mbdy.engine.core.build.find_spec", lambda name: None)
+        words = r"no C compiler found.*pip install mbdy\[native\]"
+    found_compiler.cache_clear()
+    yield words
+    found_compiler.cache_clear()
+
+
+def test_without_a_compiler(remedy, export, tmp_path):
+    with pytest.raises(CompilerError, match=remedy):
+        export(satellite(), "deep/s")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_folders_are_made_and_progress_is_told(tmp_path):
+def test_folders_are_made_and_progress_is_told(export, tmp_path):
     told = []
-    made = export_fmu(satellite(), tmp_path / "a" / "b" / "s.fmu", progress=lambda stage, done: told.append(done))
+    made = export(satellite(), "a/b/s", progress=lambda stage, done: told.append(done))
     assert made == tmp_path / "a" / "b" / "s.fmu"
     assert told == sorted(told)
     assert (told[0], told[-1]) == (0.0, 1.0)
@@ -216,8 +167,7 @@ def test_an_export_that_fails_leaves_the_file_before(tmp_path, monkeypatch):
 RUN = """
     import sys
     sys.path[:0] = {path!r}
-    if {blocked!r}:
-        sys.modules["mbdy"] = None
+    sys.modules["mbdy"] = None
     import fmpy
     for fmu in {fmus!r}:
         result = fmpy.simulate_fmu(fmu, stop_time=0.05, output_interval=1e-3, output=["panel.joint.angle"],
@@ -226,86 +176,54 @@ RUN = """
 """
 
 
-def run_elsewhere(*fmus: Path, blocked: bool) -> subprocess.CompletedProcess[str]:
-    """Runs of ``fmus`` in a Python of their own: with FMPy, and with mbdy or without."""
+def run_elsewhere(*fmus: Path) -> subprocess.CompletedProcess[str]:
+    """Runs of ``fmus`` in a Python of their own, with FMPy and without mbdy."""
     site = str(Path(fmpy.__file__).parents[1])
-    path = [site] if blocked else [site, *(p for p in sys.path if Path(p, "mbdy").is_dir())]
-    code = textwrap.dedent(RUN.format(path=path, blocked=blocked, fmus=list(map(str, fmus))))
+    code = textwrap.dedent(RUN.format(path=[site], fmus=list(map(str, fmus))))
     return subprocess.run(
         [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, timeout=300, check=False
     )
 
 
-def final_angle(model) -> float:
-    direct = Direct(model)
-    direct["panel.mass"] = 20.0
-    direct.restart()
+def final_angle(plant: Plant) -> float:
+    plant["panel.mass"] = 20.0
     for _ in range(50):
-        direct.step()
-    return direct.outputs()[direct.ports.by_name["panel.joint.angle"].offset]
+        plant.step(1e-3)
+    return float(plant["panel.joint.angle"])
 
 
 @pytest.mark.parametrize("order", [("2.0",), ("3.0",), ("2.0", "3.0"), ("3.0", "2.0", "3.0")])
-def test_a_host_without_mbdy(fmus, model, order):
+def test_a_host_without_mbdy(fmus, plant, order):
     """It ends well too, with both pythonfmus in it."""
-    done = run_elsewhere(*(fmus[fmi] for fmi in order), blocked=True)
+    done = run_elsewhere(*(fmus(Flavour("python", fmi)) for fmi in order))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["False", repr(float(final_angle(model)))] * len(order)
+    assert done.stdout.split() == ["False", repr(final_angle(plant))] * len(order)
 
 
-def without_core(fmu: Path, target: Path) -> Path:
-    """A copy of ``fmu`` as if it had been exported on another platform."""
-    with zipfile.ZipFile(fmu) as opened, zipfile.ZipFile(target, "w") as copy:
-        for name in opened.namelist():
-            if name != f"resources/{core_name()}":
-                copy.writestr(name, opened.read(name))
+def changed(fmu: Path, target: Path, file: str, data: bytes | None) -> Path:
+    """A copy of ``fmu`` with other ``data`` in a file, or without it."""
+    with zipfile.ZipFile(fmu) as packed, zipfile.ZipFile(target, "w") as copy:
+        for name in packed.namelist():
+            if name != file:
+                copy.writestr(name, packed.read(name))
+        if data is not None:
+            copy.writestr(file, data)
     return target
 
 
-@pytest.mark.parametrize("fmi", VERSIONS)
-def test_another_platform_falls_back_on_an_installed_mbdy(fmus, tmp_path, model, fmi):
-    done = run_elsewhere(without_core(fmus[fmi], tmp_path / "elsewhere.fmu"), blocked=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split()[:2] == ["True", repr(float(final_angle(model)))]
-
-
-@pytest.mark.parametrize("fmi", VERSIONS)
-def test_another_platform_without_mbdy_says_what_to_install(fmus, tmp_path, fmi):
-    done = run_elsewhere(without_core(fmus[fmi], tmp_path / "elsewhere.fmu"), blocked=True)
+@only(PYTHON)
+@pytest.mark.parametrize(
+    ("file", "data", "words"),
+    [
+        (library_name(), None, f"this FMU has no library for this platform ({library_name()}): export it on such"),
+        (library_name(), b"no library", library_name()),
+        ("plant.h", None, "plant.h is neither in "),
+    ],
+)
+def test_a_python_fmu_that_lacks_its_plant(fmu, tmp_path, file, data, words):
+    done = run_elsewhere(changed(fmu, tmp_path / "lacking.fmu", f"resources/{file}", data))
     assert done.returncode == 1
-    assert "pip install mbdy" in done.stdout + done.stderr
-    assert core_name() in done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("fmi", VERSIONS)
-def test_a_core_that_does_not_load(fmus, tmp_path, fmi):
-    broken = tmp_path / "broken.fmu"
-    without_core(fmus[fmi], broken)
-    with zipfile.ZipFile(broken, "a") as opened:
-        opened.writestr(f"resources/{core_name()}", b"no library")
-    done = run_elsewhere(broken, blocked=True)
-    assert done.returncode == 1
-    assert "does not load here" in done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("fmi", VERSIONS)
-def test_without_a_compiler(without_compiler, tmp_path, opened, fmi):
-    model = satellite("made without a compiler")
-    with pytest.warns(NoCompilerNote, match="MBDY_CC=none is set.*needs mbdy where it runs.*unset MBDY_CC"):
-        fmu = export_fmu(model, tmp_path / "virtual.fmu", fmi=fmi)
-    with zipfile.ZipFile(fmu) as packed:
-        assert not [name for name in packed.namelist() if name.startswith("resources/core-")]
-    with pytest.warns(NoCompilerNote):
-        client = opened(fmu)
-    client.initialize()
-    compiler.cache_clear()
-    os.environ.pop("MBDY_CC")
-    direct = Direct(model)
-    for _ in range(5):
-        client["panel.joint.torque"] = direct["panel.joint.torque"] = 0.3
-        client.step()
-        direct.step()
-    np.testing.assert_allclose(client.outputs(), direct.outputs(), rtol=VIRTUAL_TOLERANCE, atol=VIRTUAL_TOLERANCE)
+    assert words in done.stdout + done.stderr
 
 
 PROCESS_END = """
@@ -326,7 +244,7 @@ LIBRARY_THAT_ENDS = """
 """
 
 
-@pytest.mark.skipif(compiler() is None or not sys.platform.startswith("linux"), reason="no C compiler for Linux")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="of Linux alone")
 def test_without_our_library_the_slave_has_pythonfmu_let_go_in_time(tmp_path):
     """pythonfmu 0.7 and pythonfmu3 0.3 may abort their host where their own destructor comes first."""
     (tmp_path / "ends.c").write_text(textwrap.dedent(LIBRARY_THAT_ENDS))
@@ -340,30 +258,9 @@ def test_without_our_library_the_slave_has_pythonfmu_let_go_in_time(tmp_path):
 @pytest.mark.parametrize(
     ("system", "machine", "name"),
     [
-        ("win32", "AMD64", "core-win32-x86_64.dll"), ("darwin", "arm64", "core-darwin-aarch64.dylib"),
-        ("linux", "aarch64", "core-linux-aarch64.so"),
+        ("win32", "AMD64", "plant-win32-x86_64.dll"), ("darwin", "arm64", "plant-darwin-aarch64.dylib"),
+        ("linux", "aarch64", "plant-linux-aarch64.so"),
     ],
 )  # fmt: skip
-def test_names_of_cores(system, machine, name):
-    assert core_name(system, machine) == name
-
-
-@pytest.mark.skipif(compiler() is None, reason="no C compiler")
-@pytest.mark.parametrize("fmi", VERSIONS)
-def test_our_c_compiles_without_a_warning(tmp_path, fmi):
-    flags = ["-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror", "-shared", '-DBEHIND_HASH="0"']
-    source, made = str(FLAVOURS[fmi].door), str(tmp_path / "front.so")
-    command = [*compiler().command, *front.FLAGS, *flags, "-o", made, source]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.skipif(find_spec("ziglang") is None or this_machine() != "linux64", reason="ziglang on Linux on x86-64")
-@pytest.mark.parametrize("fmi", VERSIONS)
-def test_ziglang_makes_our_library_for_every_glibc(monkeypatch, fmi):
-    ziglang = Compiler((sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"), "ziglang")
-    monkeypatch.setattr(front, "compiler", lambda: ziglang)
-    made = FLAVOURS[fmi].front()
-    assert made
-    assert b"libdl.so.2" in made
-    assert glibc_needed(made) <= OLDEST_GLIBC
+def test_names_of_the_plants_library(system, machine, name):
+    assert library_name(system, machine) == name

@@ -1,222 +1,166 @@
-"""An FMU's numbers are those of the compiled core, whatever else runs in the process."""
+"""An FMU's numbers are those of the `Plant` to the bit, and those of the compiled core without a plant."""
 
 from __future__ import annotations
 
-import shutil
-import sys
+import warnings
+from pathlib import Path
 
 import fmpy
 import numpy as np
 import pytest
 
-from fmu.client import Direct, client_of, needs_front, satellite
-from mbdy.fmu import export_fmu
+from flavours import NATIVE, Flavour
+from fmu.client import only
+from mbdy.blocks import Plant
+from mbdy.engine import Model, ModelWarning, compiled, load
+from mbdy.engine.core.running import Core
 
-pytestmark = pytest.mark.parametrize("fmi", ["2.0", "3.0"])
-
-STEPS = 1000
-
-
-def torque(i: int) -> float:
-    return 0.3 * np.sin(0.01 * i)
+EXAMPLES = sorted(Path("examples").glob("*/*.toml"))
+RUN = 1000
+"""Steps of the long comparison."""
 
 
-def test_equals_the_core_bit_for_bit_with_inputs_changed_every_step(opened, model):
-    client, direct = opened().initialize(), Direct(model)
-    for i in range(STEPS):
-        for one in (client, direct):
-            one["panel.joint.torque"] = torque(i)
-            one["bus.x.torque"] = -0.1 * torque(i)
-            one["boom.force[2]"] = 2 * torque(i)
-            one.step()
+def drive(client, plant: Plant, seed: int, steps: int, H: float) -> None:
+    """Random held inputs on both, outputs equal to the bit after each step."""
+    rng = np.random.default_rng(seed)
+    driven = [name for name in plant.input_names if ".locked" not in name and ".prescribed" not in name]
+    driven = [name for name in driven if not name.startswith("system.")]
+    for _ in range(steps):
+        values = rng.normal(size=len(driven)) * 0.3
+        client.set(driven, values)
+        for name, value in zip(driven, values, strict=True):
+            plant[name] = value
+        client.step(H)
+        np.testing.assert_array_equal(client.get(list(plant.output_names)), plant.step(H).values)
+
+
+@pytest.mark.parametrize("H", [1e-3, 1 / 60, 0.04, 0.0003, 0.0104])
+def test_equals_the_plant_bit_for_bit(opened, plant, H):
+    drive(opened().initialize(), plant, 1, 40, H)
+
+
+def test_steps_of_changing_length(opened, plant):
+    client = opened().initialize()
+    for size in (1e-3, 0.04, 1 / 60, 2.5e-4, 0.0104):
+        drive(client, plant, 3, 5, size)
+
+
+def test_euler_cromer(opened, export, model):
+    options = {"integrator": "euler-cromer", "step": "2 ms"}
+    drive(opened(export(model, **options)).initialize(), Plant(model, **options), 2, 15, 4e-3)
+
+
+@only(NATIVE)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_equal_the_plant_bit_for_bit(opened, export, example):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        model = load(example)
+    for integrator in ("rk4", "euler-cromer"):
+        client = opened(export(model, integrator, step="2 ms", integrator=integrator)).initialize()
+        drive(client, Plant(model, step="2 ms", integrator=integrator), 2, 15, 0.005)
+
+
+def bare_core(model: Model) -> tuple[Core, dict[str, int]]:
+    """The compiled equations at the model's start, without a plant; places of its inputs by name."""
+    core = Core(compiled(model))
+    ports = core.compiled.equations.ports
+    core.s[:], core.u[:], core.p[:] = ports.start, ports.vector("input"), ports.vector("parameter")
+    assert core.prepare() == 0
+    assert core.start() == 0
+    return core, {name: k for k, name in enumerate(ports.input_names)}
+
+
+def test_equals_the_core_with_inputs_changed_every_step(opened, model):
+    client, (core, place) = opened().initialize(), bare_core(model)
+    for i in range(RUN):
+        torque = 0.3 * np.sin(0.01 * i)
+        for name, value in (("panel.joint.torque", torque), ("bus.x.torque", -0.1 * torque), ("boom.force[2]", torque)):
+            client[name] = core.u[place[name]] = value
+        client.step()
+        assert core.advance(1e-3, 1e-3) == 0
         if i % 100 == 99:
-            np.testing.assert_array_equal(client.outputs(), direct.outputs())
+            core.outputs()
+            np.testing.assert_array_equal(client.outputs(), core.y)
 
 
-def test_switches_and_tunable_parameters_act_as_in_the_core(opened, model):
-    client, direct = opened().initialize(), Direct(model)
+def test_locks_parameters_and_start_values(opened, plant):
+    client = opened()
+    for name, value in (("panel.joint.angle", 0.3), ("bus.x.speed", -40.0), ("panel.mass", 20.0)):
+        client[name] = plant[name] = value
+    client.initialize()
     for i in range(60):
         if i == 20:
-            client["panel.joint.locked"], direct["panel.joint.locked"] = True, 1.0
+            client["panel.joint.locked"], plant["panel.joint.locked"] = True, True
         if i == 40:
-            client["panel.joint.locked"], direct["panel.joint.locked"] = False, 0.0
-            client["panel.mass"] = direct["panel.mass"] = 30.0
-            assert direct.core.prepare() == 0
+            client["panel.joint.locked"], plant["panel.joint.locked"] = False, False
+            for name, value in (("panel.joint.stiffness", 10.0), ("panel.mass", 30.0)):
+                client[name] = plant[name] = value
         client.step()
-        direct.step()
+        np.testing.assert_array_equal(client.get(list(plant.output_names)), plant.step(1e-3).values)
+        if i == 20:
+            assert client["panel.joint.impulse"] != 0.0
         if i == 30:
             assert client["panel.joint.rate"] == pytest.approx(0.0, abs=1e-15)
             assert client.fmu.getBoolean([client.place["panel.joint.locked"]]) == [True]
-    np.testing.assert_array_equal(client.outputs(), direct.outputs())
+    assert client["system.initial.mass"] == pytest.approx(524.0)
+    assert client["system.mass"] == pytest.approx(534.0)
 
 
-def test_start_values_of_states_parameters_and_inputs(opened, model):
-    client, direct = opened(), Direct(model)
-    client["panel.joint.angle"] = 1.0
-    client["bus.x.speed"] = -30.0
-    client["panel.mass"] = direct["panel.mass"] = 25.0
-    client["system.gravity[3]"] = direct["system.gravity[3]"] = -9.81
-    for name, value in (("panel.joint.angle", 1.0), ("bus.x.speed", -30.0)):
-        direct.core.s[direct.ports.by_name[name].start_at] = value
-    direct.restart()
-    client.enter()
-    np.testing.assert_array_equal(client.outputs(), direct.outputs())  # readable before initialization ends
-    client.fmu.exitInitializationMode()
-    for _ in range(10):
-        client.step()
-        direct.step()
-    np.testing.assert_array_equal(client.outputs(), direct.outputs())
-
-
-def test_simulate_fmu_takes_start_values_and_inputs(versioned, model):
-    signals = np.array([(0.0, 0.2), (1.0, 0.2)], dtype=[("time", float), ("panel.joint.torque", float)])
-    result = fmpy.simulate_fmu(
-        versioned, stop_time=0.2, output_interval=1e-3, input=signals, output=["panel.joint.angle"],
-        start_values={"panel.joint.angle": 0.1, "panel.inertia[1,1]": 11.0},
-    )  # fmt: skip
-    direct = Direct(model)
-    direct["panel.joint.torque"], direct["panel.inertia[1,1]"] = 0.2, 11.0
-    direct.core.s[direct.ports.by_name["panel.joint.angle"].start_at] = 0.1
-    direct.restart()
-    place = direct.ports.by_name["panel.joint.angle"].offset
-    angles = [direct.outputs()[place]]
-    for _ in range(200):
-        direct.step()
-        angles.append(direct.outputs()[place])
-    np.testing.assert_array_equal(result["panel.joint.angle"], angles)  # the client's rounded steps change nothing
-
-
-def test_steps_of_any_length_follow_the_core(opened, model):
-    client, direct = opened().initialize(), Direct(model)
-    for size in (1e-3, 0.04, 1 / 60, 2.5e-4, 0.0104):
-        client.step(size)
-        direct.step(size)
-    np.testing.assert_allclose(client.outputs(), direct.outputs(), rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("size", [1e-3, 1 / 60, 0.04])
-def test_times_that_are_summed_or_multiplied_by_the_client(opened, size):
-    summed, multiplied = opened().initialize(stop=1000 * size), opened().initialize(stop=1000 * size)
-    for i in range(1000):
-        summed.step(size)
-        multiplied.fmu.doStep(i * size, (i + 1) * size - i * size)
-    np.testing.assert_allclose(summed.outputs(), multiplied.outputs(), rtol=1e-9, atol=1e-11)
-    assert summed.said == multiplied.said == []
-
-
-def test_euler_cromer(opened, tmp_path, model, fmi):
-    built = export_fmu(model, tmp_path / "euler.fmu", fmi=fmi, integrator="euler-cromer", step="2 ms")
-    client, direct = opened(built).initialize(), Direct(model)
-    for _ in range(10):
-        client.step(4e-3)
-        assert direct.core.step(4e-3, 2e-3, 1, 0) == 0
-    np.testing.assert_array_equal(client.outputs(), direct.outputs())
-
-
-def test_models_versions_and_instances_side_by_side(opened, tmp_path, model, fmus, fmi):
-    other = satellite("two-panel satellite", mass=31.0)
-    another = satellite("other root", kind="attitude")
-    runs = [(opened(), model), (opened(), model), *((opened(of), model) for of in fmus.values())]
-    runs += [(opened(export_fmu(m, tmp_path / f"{k}.fmu", fmi=fmi)), m) for k, m in enumerate((other, another))]
-    directs = [Direct(of) for _, of in runs]
-    for client, _ in runs:
-        client.initialize()
-    for i in range(50):
-        for k, ((client, _), direct) in enumerate(zip(runs, directs, strict=True)):
-            client["panel.joint.torque"] = direct["panel.joint.torque"] = (k + 1) * torque(i)
-            client.step()
-            direct.step()
-    for (client, _), direct in zip(runs, directs, strict=True):
-        np.testing.assert_array_equal(client.outputs(), direct.outputs())
-
-
-def test_reset_returns_to_the_file_and_repeats_the_run(opened):
-    client = opened()
-
-    def run() -> np.ndarray:
-        client.initialize()
-        for i in range(100):
-            client["bus.torque[1]"] = torque(i)
-            client.step()
-        return client.outputs()
-
-    first = run()
-    client["panel.mass"], client["system.gravity[1]"] = 99.0, 5.0
-    client.reset()
-    assert (client["panel.mass"], client["system.gravity[1]"], client["panel.joint.angle"]) == (12.0, 0.0, 0.5)
-    np.testing.assert_array_equal(run(), first)
-
-
-def test_again_from_another_folder_after_the_first_is_gone(opened, versioned, tmp_path):
-    first = opened(folder=tmp_path / "first").initialize()
-    first.step()
-    shutil.rmtree(tmp_path / "first")
-    second = opened(folder=tmp_path / "second").initialize()
-    second.step()
-    np.testing.assert_array_equal(first.outputs(), second.outputs())
-    first.reset()
-    first.initialize().step()
-    np.testing.assert_array_equal(first.outputs(), second.outputs())
-
-
-def test_a_second_run_in_one_process(versioned):
-    first, second = (fmpy.simulate_fmu(versioned, stop_time=0.1, output=["panel.joint.angle"]) for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-
-
-@needs_front
-def test_unpacked_again_over_the_same_folder(versioned, tmp_path):
-    seen = set()
-    for _ in range(3):
-        fmpy.extract(versioned, tmp_path)
-        client = client_of(versioned, tmp_path).initialize()
-        client.step()
-        seen.add(client["bus.omega[1]"])
-        client.fmu.freeInstance()
-    assert len(seen) == 1
-
-
-@needs_front
-@pytest.mark.parametrize("name", ["odd {} %20 übung dir", "a%2520b", "файлы+&#", "it's (a) [test];"])
-def test_any_name_of_the_unpack_folder(opened, tmp_path, name):
-    before = list(sys.path)
-    client = opened(folder=tmp_path / name).initialize()
+def test_outputs_are_of_the_current_inputs_without_a_step(opened, plant):
+    client = opened().initialize()
     client.step()
-    client.reset()
-    client.initialize().step()
-    assert client["bus.omega[1]"] != 0.02
-    assert sys.path == before
-
-
-def test_outputs_are_of_the_current_inputs_without_a_step(opened, model):
-    client, direct = opened().initialize(), Direct(model)
-    client.step()
-    direct.step()
-    client["bus.force[1]"] = direct["bus.force[1]"] = 100.0
-    direct.core.outputs()
-    np.testing.assert_array_equal(client.outputs(), direct.outputs())
+    plant.step(1e-3)
+    client["bus.force[1]"] = plant["bus.force[1]"] = 100.0
+    np.testing.assert_array_equal(client.outputs(), plant.outputs().values)
     assert client["bus.acceleration[1]"] == pytest.approx(100.0 / 516.0, rel=0.1)
 
 
-def test_values_in_any_order(opened):
-    client = opened().initialize()
-    client.step()
-    rng = np.random.default_rng(5)
-    names = client.names("input", "parameter", "output", "calculatedParameter")
-    one_by_one = {name: client[name] for name in names}
-    shuffled = list(rng.permutation(names))
-    assert dict(zip(shuffled, client.get(shuffled), strict=True)) == one_by_one
-    shuffled = list(rng.permutation(client.names("input")))
-    values = rng.normal(size=len(shuffled))
-    client.set(shuffled, values)
-    assert [client[name] for name in shuffled] == list(values)
+def test_fmpy_runs_it_by_name(fmu, plant):
+    signals = np.array([(0.0, 0.2), (1.0, 0.2)], dtype=[("time", float), ("panel.joint.torque", float)])
+    starts = {"panel.joint.angle": 0.1, "panel.inertia[1,1]": 11.0}
+    result = fmpy.simulate_fmu(
+        fmu, fmi_type="CoSimulation", stop_time=0.2, output_interval=1e-3, input=signals, start_values=starts,
+        output=["panel.joint.angle", "system.mass"],
+    )  # fmt: skip
+    for name, value in {**starts, "panel.joint.torque": 0.2}.items():
+        plant[name] = value
+    angles = [plant["panel.joint.angle"], *(plant.step(1e-3)["panel.joint.angle"] for _ in range(200))]
+    np.testing.assert_array_equal(result["panel.joint.angle"], angles)  # the client's rounded steps change nothing
+    np.testing.assert_allclose(result["system.mass"], 516.0)
 
 
-def test_many_instances_one_after_the_other(versioned, tmp_path):
-    seen = set()
-    for _ in range(200):  # pythonfmu drops a reference to the slave's module at each, see the slave
-        client = client_of(versioned, tmp_path / "one").initialize()
-        client.step()
-        seen.add(client["bus.omega[1]"])
-        client.fmu.freeInstance()
-    assert len(seen) == 1
+NATIVE_2 = only([Flavour("native", "2.0")])
+
+
+@NATIVE_2
+@pytest.mark.parametrize(("order", "interpolation"), [(1, "linear"), (2, "quadratic")])
+def test_input_derivatives_are_the_plants_interpolated_inputs(opened, model, order, interpolation):
+    """FMI 2's first (second) order hold against `Plant`'s linear (quadratic) inputs."""
+    client, plant = opened().initialize(), Plant(model, interpolation=interpolation)
+    name, H = "panel.joint.torque", 0.02
+    for i in range(30):
+        begin, slope, bend = np.sin(0.3 * i), np.cos(0.3 * i), -0.5 * np.sin(0.7 * i) if order == 2 else 0.0
+        plant[name] = begin
+        plant.jump()
+        plant[name] = begin + H * (slope + 0.5 * H * bend)
+        if order == 2:
+            plant.middle.values[:] = plant.inputs.values
+            place = plant.input_names.index(name)
+            plant.middle.values[place] = begin + 0.5 * H * (slope + 0.25 * H * bend)
+        client[name] = begin
+        client.fmu.setRealInputDerivatives([client.place[name]] * order, [1, 2][:order], [slope, bend][:order])
+        client.step(H)
+        np.testing.assert_array_equal(client.get(list(plant.output_names)), plant.step(H).values)
+
+
+@NATIVE_2
+def test_input_derivatives_hold_for_one_step(opened, model):
+    client, plant = opened().initialize(), Plant(model, interpolation="linear")
+    name = "panel.joint.torque"
+    client.fmu.setRealInputDerivatives([client.place[name]], [1], [2.0])
+    plant[name] = 2.0 * 0.02
+    for _ in range(3):
+        client.step(0.02)
+        np.testing.assert_array_equal(client.get(list(plant.output_names)), plant.step(0.02).values)
+        assert client[name] == 0.04

@@ -92,6 +92,7 @@ def _files(
 ) -> dict[str, bytes]:
     """All files of the FMU by their path inside, the description first."""
     fmi, scalars = settings.fmi, settings.scalars
+    told("making the equations", 0.0)
     equations = _equations(model, dynamics)
     native = kind == "native"
     table = rows(ports(assemble(model)), model.initial, derivatives=native, independent=fmi == "3.0")

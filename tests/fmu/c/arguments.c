@@ -55,9 +55,9 @@ int is_unknown(const struct slot *s, const struct plant_variable *v) {
 
 static unsigned some_ref(const struct slot *s, fits *fit, int boolean, int good) {
     for (int tries = 0; tries < 1000; tries++) {
-        const unsigned ref = (unsigned)below(FMU_VARIABLES + (good ? 0 : 20));
-        const int fitting = ref < FMU_VARIABLES && plant_variables[ref].size > 0 && plant_variables[ref].boolean == boolean &&
-                            fit(s, &plant_variables[ref]);
+        const unsigned ref = (unsigned)below(n_variables() + (good ? 0 : 20));
+        const int fitting = ref < n_variables() && plant_this()->variables[ref].size > 0 && plant_this()->variables[ref].boolean == boolean &&
+                            fit(s, &plant_this()->variables[ref]);
         if (fitting == good) return ref;
     }
     d.at.wrong = 1; /* none fits here */
@@ -78,12 +78,12 @@ struct values some_values(struct slot *s, fits *fit, int boolean, int given) {
         const int wrong = slip();
         d.at.wrong |= wrong;
         v.refs[i] = some_ref(s, fit, boolean, !wrong);
-        v.size += v.refs[i] < FMU_VARIABLES ? (size_t)plant_variables[v.refs[i]].size : 1;
+        v.size += v.refs[i] < n_variables() ? (size_t)plant_this()->variables[v.refs[i]].size : 1;
     }
     v.values = room(v.size, sizeof *v.values);
     double *to = v.values;
     for (size_t i = 0; given && i < v.n; i++) {
-        const struct plant_variable *row = v.refs[i] < FMU_VARIABLES ? &plant_variables[v.refs[i]] : NULL;
+        const struct plant_variable *row = v.refs[i] < n_variables() ? &plant_this()->variables[v.refs[i]] : NULL;
         for (int k = 0; row && k < row->size; k++) {
             const int poisoned = !boolean && poison();
             *to++ = poisoned ? bad_number() : good_value(row + k);
@@ -128,7 +128,7 @@ struct kept *some_state(const struct slot *s) {
 }
 
 void *some_bytes(const struct slot *s, size_t *n) {
-    const size_t after_token = 8 + strlen(plant_identity.token) + 1, header = 56; /* between them nothing is meant */
+    const size_t after_token = 8 + strlen(plant_this()->token) + 1, header = 56; /* between them nothing is meant */
     const int cut = d.bytes && slip(), flipped = d.bytes && slip();
     *n = !d.bytes ? below(200) : cut ? below(d.n_bytes) : d.n_bytes;
     char *bytes = room(*n, 1);
@@ -143,7 +143,7 @@ void *some_bytes(const struct slot *s, size_t *n) {
 /* A vector like the states, and its size, either wrong after a slip. */
 double *some_vector(size_t *n) {
     const int size = slip(), nowhere = slip();
-    *n = size ? (chance(2) ? 0 : MBDY_NX - 1) : MBDY_NX;
+    *n = size ? (chance(2) ? 0 : N_X - 1) : N_X;
     d.at.wrong |= size || nowhere;
     return nowhere ? NULL : room(*n, sizeof(double));
 }

@@ -35,7 +35,7 @@ void all_finite(const double values[], size_t n) {
 void finite_values(const struct values *v, int all) {
     const double *from = v->values;
     for (size_t i = 0; i < v->n; i++) {
-        const struct plant_variable *row = &plant_variables[v->refs[i]];
+        const struct plant_variable *row = &plant_this()->variables[v->refs[i]];
         if (all || (row->vector != PLANT_INPUT && row->vector != PLANT_PARAMETER)) all_finite(from, (size_t)row->size);
         from += row->size;
     }
@@ -55,6 +55,7 @@ static void take(struct snapshot *to, const struct slot *s) {
     if (!s->it) return;
     const plant *it = inside(s);
     memcpy(to->s, it->vector[MBDY_S], sizeof to->s);
+    memcpy(to->given, it->vector[MBDY_GIVEN], sizeof to->given);
     if (it->now.started != 0.0) memcpy(to->x, it->vector[MBDY_X], sizeof to->x);
     if (it->now.started != 0.0) memcpy(to->latched, it->vector[MBDY_LATCHED], sizeof to->latched);
     memcpy(to->u, it->vector[MBDY_U], sizeof to->u);
@@ -94,7 +95,7 @@ int returned(struct slot *s, int status) {
     take(&after, s);
     const int refused = status == PLANT_ERROR || (status == PLANT_DISCARD && call->flags & KEEPS);
     if (refused && memcmp(&before, &after, sizeof after) != 0) failed("it changed something though it was refused");
-    for (int i = 0; i < MBDY_NX; i++)
+    for (int i = 0; i < N_X; i++)
         if (!isfinite(after.x[i])) failed("a state is not finite");
     if (status != PLANT_ERROR && d.at.doubtful) s->clean = 0;
     return status == PLANT_OK;
@@ -119,7 +120,7 @@ void gone(struct slot *s) {
 
 void was_reset(struct slot *s) {
     struct snapshot now;
-    double y[MBDY_NY];
+    double y[N_Y];
     s->phase = PLANT_INSTANTIATED;
     s->clean = 1;
     memset(s->rates, 0, sizeof s->rates);

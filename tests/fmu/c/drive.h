@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "plant.h"
+#include "sizes.h"
 
 enum {
     BEFORE = PLANT_INSTANTIATED | PLANT_INITIALIZATION,
@@ -26,12 +27,12 @@ struct slot {
     int exchange, events, early, logger, calm; /* calm: most calls are such that they must succeed */
     int phase, clean;                          /* clean: has good values only */
     int said[5];                               /* messages by status since the call began */
-    double rates[MBDY_NX];
+    double rates[N_X];
 };
 
 /* What a refused call leaves alone, and a saved state brings back. */
 struct snapshot {
-    double s[MBDY_NX], x[MBDY_NX], u[MBDY_NU], p[MBDY_NP], slope[MBDY_NU], bend[MBDY_NU], latched[MBDY_NIMPULSES];
+    double s[N_X], given[N_X], x[N_X], u[N_U], p[N_P], slope[N_U], bend[N_U], latched[N_IMPULSES];
     double time, stop, tolerance, phase, order, started;
 };
 
@@ -64,7 +65,7 @@ struct drive {
     char heard[200]; /* the last message */
     long made, counts[MOST_CALLS][5];
     struct snapshot fresh[2]; /* of an instance just made: co-simulation, model exchange */
-    double fresh_outputs[2][MBDY_NY];
+    double fresh_outputs[2][N_Y];
 };
 extern _Thread_local struct drive d;
 
@@ -84,6 +85,8 @@ struct call {
 };
 extern const struct call calls[];
 extern const int n_calls;
+
+static inline unsigned n_variables(void) { return (unsigned)plant_this()->n_variables; }
 
 /* References and values of a call, as good or bad as the attempt allows. */
 struct values {
@@ -137,6 +140,6 @@ void *some_bytes(const struct slot *s, size_t *n);
 void make_instance(struct slot *s, int exchange);
 void free_instance(struct slot *s);
 void free_state(struct slot *s, void **state);
-void read_outputs(struct slot *s, double y[MBDY_NY]);
+void read_outputs(struct slot *s, double y[N_Y]);
 
 #endif

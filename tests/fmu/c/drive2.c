@@ -28,7 +28,7 @@ static void *instantiate(struct slot *s, fmi2String name, fmi2Type type, fmi2Str
 }
 
 void make_instance(struct slot *s, int exchange) {
-    born(s, instantiate(s, "driven", exchange ? fmi2ModelExchange : fmi2CoSimulation, plant_identity.token), exchange);
+    born(s, instantiate(s, "driven", exchange ? fmi2ModelExchange : fmi2CoSimulation, plant_this()->token), exchange);
 }
 
 void free_instance(struct slot *s) {
@@ -40,11 +40,11 @@ void free_state(struct slot *s, void **state) {
     if (fmi2FreeFMUstate(s->it, state) != fmi2OK || *state) failed("the state is not freed");
 }
 
-void read_outputs(struct slot *s, double y[MBDY_NY]) {
-    unsigned refs[MBDY_NY];
+void read_outputs(struct slot *s, double y[N_Y]) {
+    unsigned refs[N_Y];
     size_t n = 0;
-    for (unsigned ref = 0; ref < FMU_VARIABLES; ref++)
-        if (plant_variables[ref].vector == PLANT_OUTPUT) refs[n++] = ref;
+    for (unsigned ref = 0; ref < n_variables(); ref++)
+        if (plant_this()->variables[ref].vector == PLANT_OUTPUT) refs[n++] = ref;
     if (fmi2GetReal(s->it, refs, n, y) != fmi2OK) failed("a fresh instance has no outputs");
 }
 
@@ -58,9 +58,9 @@ static void Instantiate(struct slot *s) {
         return;
     }
     const int what = (int)below(5);
-    void *made = what == 0   ? instantiate(s, NULL, fmi2CoSimulation, plant_identity.token)
-                 : what == 1 ? instantiate(s, "", fmi2ModelExchange, plant_identity.token)
-                 : what == 2 ? instantiate(s, "driven", (fmi2Type)2, plant_identity.token)
+    void *made = what == 0   ? instantiate(s, NULL, fmi2CoSimulation, plant_this()->token)
+                 : what == 1 ? instantiate(s, "", fmi2ModelExchange, plant_this()->token)
+                 : what == 2 ? instantiate(s, "driven", (fmi2Type)2, plant_this()->token)
                  : what == 3 ? instantiate(s, "driven", fmi2CoSimulation, NULL)
                              : instantiate(s, "driven", fmi2ModelExchange, "{another}");
     if (made || (s->logger && !s->said[fmi2Error])) failed("made, or nothing said, in spite of a wrong argument");

@@ -40,7 +40,7 @@ static void *instantiate(struct slot *s, int exchange, fmi3String name, fmi3Stri
 }
 
 void make_instance(struct slot *s, int exchange) {
-    born(s, instantiate(s, exchange, "driven", plant_identity.token), exchange);
+    born(s, instantiate(s, exchange, "driven", plant_this()->token), exchange);
 }
 
 void free_instance(struct slot *s) {
@@ -52,12 +52,12 @@ void free_state(struct slot *s, void **state) {
     if (fmi3FreeFMUState(s->it, state) != fmi3OK || *state) failed("the state is not freed");
 }
 
-void read_outputs(struct slot *s, double y[MBDY_NY]) {
-    unsigned refs[MBDY_NY];
+void read_outputs(struct slot *s, double y[N_Y]) {
+    unsigned refs[N_Y];
     size_t n = 0;
-    for (unsigned ref = 0; ref < FMU_VARIABLES; ref++)
-        if (plant_variables[ref].vector == PLANT_OUTPUT && plant_variables[ref].size) refs[n++] = ref;
-    if (fmi3GetFloat64(s->it, refs, n, y, MBDY_NY) != fmi3OK) failed("a fresh instance has no outputs");
+    for (unsigned ref = 0; ref < n_variables(); ref++)
+        if (plant_this()->variables[ref].vector == PLANT_OUTPUT && plant_this()->variables[ref].size) refs[n++] = ref;
+    if (fmi3GetFloat64(s->it, refs, n, y, N_Y) != fmi3OK) failed("a fresh instance has no outputs");
 }
 
 static void Instantiate(struct slot *s, int exchange) {
@@ -69,8 +69,8 @@ static void Instantiate(struct slot *s, int exchange) {
         return;
     }
     const int what = (int)below(4);
-    void *made = what == 0   ? instantiate(s, exchange, NULL, plant_identity.token)
-                 : what == 1 ? instantiate(s, exchange, "", plant_identity.token)
+    void *made = what == 0   ? instantiate(s, exchange, NULL, plant_this()->token)
+                 : what == 1 ? instantiate(s, exchange, "", plant_this()->token)
                  : what == 2 ? instantiate(s, exchange, "driven", NULL)
                              : instantiate(s, exchange, "driven", "{another}");
     if (made || (s->logger && !s->said[fmi3Error])) failed("made, or nothing said, in spite of a wrong argument");
@@ -82,7 +82,7 @@ static void InstantiateModelExchange(struct slot *s) { Instantiate(s, 1); }
 
 static void InstantiateScheduledExecution(struct slot *s) {
     fmi3LogMessageCallback log = chance(2) ? logger : NULL;
-    if (fmi3InstantiateScheduledExecution("driven", plant_identity.token, NULL, false, true, s, log, NULL, NULL, NULL))
+    if (fmi3InstantiateScheduledExecution("driven", plant_this()->token, NULL, false, true, s, log, NULL, NULL, NULL))
         failed("made");
     if (log && !s->said[fmi3Error]) failed("nothing said");
     answered(fmi3Error);
@@ -208,7 +208,7 @@ static void SetBinary(struct slot *s) {
 static void GetNumberOfVariableDependencies(struct slot *s) {
     size_t n = 0;
     d.at.wrong = 1;
-    returned(s, fmi3GetNumberOfVariableDependencies(s->it, (unsigned)below(FMU_VARIABLES + 5), chance(2) ? NULL : &n));
+    returned(s, fmi3GetNumberOfVariableDependencies(s->it, (unsigned)below(n_variables() + 5), chance(2) ? NULL : &n));
 }
 
 static void GetVariableDependencies(struct slot *s) {
@@ -217,7 +217,7 @@ static void GetVariableDependencies(struct slot *s) {
     fmi3DependencyKind kinds[1];
     d.at.wrong = 1;
     returned(
-        s, fmi3GetVariableDependencies(s->it, (unsigned)below(FMU_VARIABLES + 5), elements, refs, elements, kinds, below(2)));
+        s, fmi3GetVariableDependencies(s->it, (unsigned)below(n_variables() + 5), elements, refs, elements, kinds, below(2)));
 }
 
 /* Clocks and configuration: there are none */
@@ -242,7 +242,7 @@ CLOCKS(SetShiftFraction, ROOM(uint64_t), ROOM(uint64_t))
 
 static void ActivateModelPartition(struct slot *s) {
     d.at.wrong = 1;
-    returned(s, fmi3ActivateModelPartition(s->it, (unsigned)below(FMU_VARIABLES), uniform(0.0, 1.0)));
+    returned(s, fmi3ActivateModelPartition(s->it, (unsigned)below(n_variables()), uniform(0.0, 1.0)));
 }
 
 static void EnterConfigurationMode(struct slot *s) {
@@ -402,7 +402,7 @@ static void GetNominalsOfContinuousStates(struct slot *s) {
         if (returned(s, fmi3##call(s->it, d.at.wrong ? NULL : &n)) && n != (wanted)) failed("another number"); \
     }
 NUMBER(GetNumberOfEventIndicators, 0)
-NUMBER(GetNumberOfContinuousStates, MBDY_NX)
+NUMBER(GetNumberOfContinuousStates, N_X)
 
 /* Co-simulation */
 

@@ -17,9 +17,10 @@
 #include <unistd.h>
 
 #include "plant.h"
+#include "sizes.h"
 
 #define PASTE(a, b) a##b
-#if FMU_VERSION == 2
+#if FMI_VERSION == 2
 #include "fmi2Functions.h"
 #define FMI(name) PASTE(fmi2, name)
 #define COUNT(n)
@@ -49,7 +50,7 @@ static struct {
     ALL(MEMBER)
 } fmu;
 
-static unsigned outputs[MBDY_NY], inputs[MBDY_NU], switches[MBDY_NU];
+static unsigned outputs[N_Y], inputs[N_U], switches[N_U];
 static size_t n_outputs, n_inputs, n_numbers, n_switches; /* numbers: elements of the inputs */
 
 /* The C library's, counted. */
@@ -95,8 +96,8 @@ static void load(const char *library) {
 }
 
 static void find_variables(void) {
-    for (unsigned ref = 0; ref < FMU_VARIABLES; ref++) {
-        const struct plant_variable *v = &plant_variables[ref];
+    for (unsigned ref = 0; ref < (unsigned)plant_this()->n_variables; ref++) {
+        const struct plant_variable *v = &plant_this()->variables[ref];
         if (!v->size) continue;
         if (v->vector == PLANT_OUTPUT) outputs[n_outputs++] = ref;
         if (v->vector == PLANT_INPUT && v->boolean) switches[n_switches++] = ref;
@@ -106,10 +107,10 @@ static void find_variables(void) {
 
 /* One instance */
 
-#if FMU_VERSION == 2
+#if FMI_VERSION == 2
 static void *make(int exchange) {
     static const fmi2CallbackFunctions callbacks = {0};
-    void *it = fmu.Instantiate("real", exchange ? fmi2ModelExchange : fmi2CoSimulation, plant_identity.token, NULL,
+    void *it = fmu.Instantiate("real", exchange ? fmi2ModelExchange : fmi2CoSimulation, plant_this()->token, NULL,
                                &callbacks, 0, 0);
     if (!it) failed("no instance");
     good(fmu.SetupExperiment(it, 1, 1e-6, 0.0, 0, 0.0), "experiment");
@@ -127,8 +128,8 @@ static void inside_step(void *environment, double time, bool set, bool get, bool
     (void)environment, (void)time, (void)set, (void)get, (void)finished, (void)can_return, (void)early, (void)until;
 }
 static void *make(int exchange) {
-    void *it = exchange ? fmu.InstantiateModelExchange("real", plant_identity.token, NULL, 0, 0, NULL, NULL)
-                        : fmu.InstantiateCoSimulation("real", plant_identity.token, NULL, 0, 0, 0, 0, NULL, 0, NULL, NULL,
+    void *it = exchange ? fmu.InstantiateModelExchange("real", plant_this()->token, NULL, 0, 0, NULL, NULL)
+                        : fmu.InstantiateCoSimulation("real", plant_this()->token, NULL, 0, 0, 0, 0, NULL, 0, NULL, NULL,
                                                       inside_step);
     if (!it) failed("no instance");
     good(fmu.EnterInitializationMode(it, 1, 1e-6, 0.0, 0, 0.0), "enter");
@@ -147,25 +148,25 @@ static void update(void *it) {
 #endif
 
 static void set_inputs(void *it, int which, int now, int jumps) {
-    double u[MBDY_NU];
-    FMI(Boolean) on[MBDY_NU];
+    double u[N_U];
+    FMI(Boolean) on[N_U];
     for (size_t i = 0; i < n_numbers; i++) u[i] = 1e-2 * (double)((which + 3 * now + (int)i) % 7 - 3);
     for (size_t i = 0; i < n_switches; i++) on[i] = (which + now / 10 + (int)i) % 2;
     good(fmu.SetFloat64(it, inputs, n_inputs, u COUNT(n_numbers)), "inputs");
     if (jumps) good(fmu.SetBoolean(it, switches, n_switches, on COUNT(n_switches)), "switches");
 }
 
-static void get_outputs(void *it, double y[MBDY_NY]) {
-    good(fmu.GetFloat64(it, outputs, n_outputs, y COUNT(MBDY_NY)), "outputs");
+static void get_outputs(void *it, double y[N_Y]) {
+    good(fmu.GetFloat64(it, outputs, n_outputs, y COUNT(N_Y)), "outputs");
 }
 
 static void co_simulate(void *it, int which, int from, int to) {
     for (int i = from; i < to; i++) {
-        double y[MBDY_NY], seed[4] = {1.0}, change[4];
+        double y[N_Y], seed[4] = {1.0}, change[4];
         set_inputs(it, which, i, 1);
         step(it, 2e-3 * i);
         get_outputs(it, y);
-        const size_t n = (size_t)plant_variables[outputs[0]].size, m = (size_t)plant_variables[inputs[0]].size;
+        const size_t n = (size_t)plant_this()->variables[outputs[0]].size, m = (size_t)plant_this()->variables[inputs[0]].size;
         (void)n, (void)m;
         good(fmu.GetDirectionalDerivative(it, outputs, 1, inputs, 1, seed COUNT(m), change COUNT(n)), "derivative");
     }
@@ -173,7 +174,7 @@ static void co_simulate(void *it, int which, int from, int to) {
 
 /* Euler's steps, each tenth with an event. */
 static void exchange(void *it, int which, int from, int to) {
-    double x[MBDY_NX], dx[MBDY_NX], y[MBDY_NY];
+    double x[N_X], dx[N_X], y[N_Y];
     for (int i = from; i < to; i++) {
         FMI(Boolean) event, terminate;
         if (i % 10 == 0) {
@@ -183,11 +184,11 @@ static void exchange(void *it, int which, int from, int to) {
             good(fmu.EnterContinuousTimeMode(it), "continuous-time mode");
         }
         set_inputs(it, which, i, 0);
-        good(fmu.GetContinuousStates(it, x, MBDY_NX), "states");
-        good(fmu.GetContinuousStateDerivatives(it, dx, MBDY_NX), "derivatives");
-        for (int k = 0; k < MBDY_NX; k++) x[k] += 1e-4 * dx[k];
+        good(fmu.GetContinuousStates(it, x, N_X), "states");
+        good(fmu.GetContinuousStateDerivatives(it, dx, N_X), "derivatives");
+        for (int k = 0; k < N_X; k++) x[k] += 1e-4 * dx[k];
         good(fmu.SetTime(it, 1e-4 * (i + 1)), "time");
-        good(fmu.SetContinuousStates(it, x, MBDY_NX), "states");
+        good(fmu.SetContinuousStates(it, x, N_X), "states");
         good(fmu.CompletedIntegratorStep(it, 1, &event, &terminate), "completed step");
         get_outputs(it, y);
     }
@@ -210,9 +211,9 @@ static void quiet(int loud, int exchanging) {
 }
 
 enum { MANY = 300, THREADS = 4, STEPS = 40 };
-static double together[MANY][MBDY_NY], alone[MBDY_NY];
+static double together[MANY][N_Y], alone[N_Y];
 
-static void run_alone(int which, double y[MBDY_NY]) {
+static void run_alone(int which, double y[N_Y]) {
     void *it = make(0);
     good(fmu.ExitInitializationMode(it), "exit");
     co_simulate(it, which, 0, STEPS);

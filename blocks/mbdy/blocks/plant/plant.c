@@ -36,7 +36,7 @@ plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *der
     it->core = mbdy_new(model, own->integrator, derivatives);
     const int partials = model->functions[MBDY_OUTPUTS_FORWARD].call != NULL;
     if (partials) it->partial = partial_new(model);
-    const int n = model->n_y + 3 * model->n_u + 2 * model->n_x + 2 * model->n_impulses + 1;
+    const int n = model->n_y + 4 * model->n_u + 2 * model->n_x + 2 * model->n_impulses + 1;
     it->first = calloc((size_t)n, sizeof(double));
     if (!it->core || (partials && !it->partial) || !it->first) {
         plant_free(it);
@@ -44,7 +44,8 @@ plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *der
     }
     it->slope = it->first + model->n_y;
     it->bend = it->slope + model->n_u;
-    it->rates = it->bend + model->n_u;
+    it->numbers = it->bend + model->n_u;
+    it->rates = it->numbers + model->n_u;
     it->kept = it->rates + model->n_x;
     for (int i = 0; i < MBDY_VECTORS; i++) it->vector[i] = mbdy_vector(it->core, i);
     plant_reset(it);
@@ -166,7 +167,7 @@ int plant_allowed(plant *it, const char *call, unsigned phases) {
 int plant_set_experiment(plant *it, double start, double stop, double tolerance) {
     if (!isfinite(start)) return plant_say(it, PLANT_ERROR, "the start time is %g s: it must be finite", start);
     if (!(stop >= start))
-        return plant_say(it, PLANT_ERROR, "the stop time is %.17g s: it must not be before the start time %.17g s", stop,
+        return plant_say(it, PLANT_ERROR, "the stop time is %.15g s: it must not be before the start time %.15g s", stop,
                          start);
     if (!(tolerance >= 0.0 && isfinite(tolerance)))
         return plant_say(it, PLANT_ERROR, "the tolerance is %g: it must be positive and finite", tolerance);

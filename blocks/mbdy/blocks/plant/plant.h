@@ -84,6 +84,7 @@ typedef struct plant {
     double *slope, *bend;         /* first and second time derivative of the inputs over the next step */
     double *kept;                 /* x, u and impulses at the begin of a step in several calls, and the sum of its impulses */
     double *rates;                /* derivatives of the states */
+    double *numbers;              /* for a shell: room for as many as there are inputs */
     struct plant_moment now;
     struct partial *partial; /* NULL where there are no partial derivatives */
     plant_logger *logger;

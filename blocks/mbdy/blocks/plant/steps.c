@@ -24,10 +24,10 @@ static int check_time(plant *it, double time, double step) {
     if (!isfinite(time)) return plant_say(it, PLANT_DISCARD, "the time is %g s: it must be finite", time);
     const double slack = TIME_TOLERANCE * (fmax(1.0, fabs(time)) + step);
     if (it->now.timed != 0.0 && fabs(time - it->now.time) > slack)
-        return plant_say(it, PLANT_DISCARD, "the time %.17g s goes %s from %.17g s: step from there, or set a saved FMU state, or reset",
+        return plant_say(it, PLANT_DISCARD, "the time %.15g s goes %s from %.15g s: step from there, or set a saved FMU state, or reset",
                          time, time < it->now.time ? "backwards" : "ahead", it->now.time);
     if (time + step > it->now.stop + slack)
-        return plant_say(it, PLANT_DISCARD, "the step of %.17g s from %.17g s goes past the stop time %.17g s of the experiment",
+        return plant_say(it, PLANT_DISCARD, "the step of %.15g s from %.15g s goes past the stop time %.15g s of the experiment",
                          step, time, it->now.stop);
     return PLANT_OK;
 }
@@ -192,7 +192,7 @@ int plant_update(plant *it, int *changed) {
             return plant_say(it, PLANT_DISCARD, "no finite state follows from the event, the states are as they were: look at "
                              "states, of which a quaternion must not be zero, and parameters");
         }
-    if (latched) plant_note(it, "locked joints or closed loops stopped at %.17g s", it->now.time);
+    if (latched) plant_note(it, "locked joints or closed loops stopped at %.15g s", it->now.time);
     *changed = latched || drifted;
     it->now.stale_outputs = 1.0; /* impulses may have gone too */
     return PLANT_OK;

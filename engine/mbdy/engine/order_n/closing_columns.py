@@ -20,7 +20,7 @@ TRANSLATION, ANGLE, QUATERNION = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Columns:
+class ClosingColumns:
     """Arrays of model.h's ``mbdy_model`` by their names, and ``reach`` [m], the largest arm of a side of a loop."""
 
     coordinates: tuple[int, ...] = ()
@@ -37,15 +37,15 @@ class Columns:
     reach: float = 0.0
 
 
-def columns(model: Model, ports: Ports, layout: Layout) -> Columns:
+def closing_columns(model: Model, ports: Ports, layout: Layout) -> ClosingColumns:
     """The columns and rows of ``model``; nothing without loops."""
     if not model.loops:
-        return Columns()
+        return ClosingColumns()
     moved = [pair for body, q in zip(model.bodies, layout.q, strict=True) for pair in _coordinates(body, q)]
     rows = [(k, loop, row) for k, loop in enumerate(model.loops) for row in loop.rows or (4,)]
     bodies = list(zip(model.bodies, layout.speeds, strict=True))
     prescriptions = [pair for body, speeds in bodies for pair in _switches(body, ports, speeds)]
-    return Columns(
+    return ClosingColumns(
         coordinates=tuple(place for place, _ in moved),
         motions=tuple(motion for _, motion in moved),
         prescribed=tuple(int(motion == "prescribed") for body in model.bodies for motion in body.joint.motion),

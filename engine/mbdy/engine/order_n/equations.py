@@ -27,7 +27,7 @@ from mbdy.engine.model.topology import ROOT, tree
 from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, switched
 from mbdy.engine.order_n import gravity_gradient
 from mbdy.engine.order_n import sweeps as order_n
-from mbdy.engine.order_n.closing_columns import Columns, columns
+from mbdy.engine.order_n.closing_columns import ClosingColumns, closing_columns
 from mbdy.engine.order_n.constants import Structure, layout, parameter_names, prepare_body, structure
 from mbdy.engine.order_n.kernels import Kernels
 from mbdy.engine.order_n.loop_forces import INERTIAL_SIDE, Closing, Loops, Seat
@@ -59,7 +59,7 @@ class Equations:
     gaps: ca.Function | None = None
     assemble: ca.Function | None = None
     approach: ca.Function | None = None
-    columns: Columns = field(default_factory=Columns)
+    columns: ClosingColumns = field(default_factory=ClosingColumns)
     """What its start moves to close loops."""
     smooth_derivatives: ca.Function | None = None
     """``derivatives`` to be differentiated, where these themselves cannot be; None where they can."""
@@ -166,7 +166,7 @@ class _Assembly:
             **self.closing(),
             **(self.impulses() if self.model.loops or locks else {}),
             loop_rows=tuple(loop.name for loop in self.model.loops for _ in range(loop.size)),
-            columns=columns(self.model, self.ports, self.layout),
+            columns=closing_columns(self.model, self.ports, self.layout),
             operations=operations,
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,

@@ -165,9 +165,8 @@ fmi3Status fmi3SetBoolean(fmi3Instance instance, const fmi3ValueReference refs[]
     if (size) NEEDS(values, "the place of the values");
     for (size_t i = 0; i < n; i++) {
         const struct plant_variable *v = &it->own->variables[refs[i]];
-        double *numbers = it->kept; /* has room for all inputs, and is free outside a step */
-        for (int k = 0; k < v->size; k++) numbers[k] = *values++ ? 1.0 : 0.0;
-        status = plant_set(it, refs + i, 1, numbers, (size_t)v->size, 1);
+        for (int k = 0; k < v->size; k++) it->numbers[k] = *values++ ? 1.0 : 0.0;
+        status = plant_set(it, refs + i, 1, it->numbers, (size_t)v->size, 1);
         if (status != PLANT_OK) return (fmi3Status)status;
     }
     return fmi3OK;

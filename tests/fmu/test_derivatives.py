@@ -5,6 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from flavours import NATIVE, Flavour
+from fmu.client import ERROR, answers, only
+
+pytestmark = only(NATIVE)
 AGREEMENT = 1e-7
 """Relative to the larger of one and the value; central differences of fourth order are some hundred times better."""
 STEP = 1e-3
@@ -103,7 +107,7 @@ def test_of_model_exchange_by_states(exchanged, plant):
         close(directional(client, of, [name], [1.0]), slope)
 
 
-@pytest.mark.parametrize("fmi", ["3.0"])
+@only([Flavour("native", "3.0")])
 @pytest.mark.parametrize("begun", [False, True])
 def test_adjoint_is_the_transpose(opened, begun):
     """``seed . (J change)`` one way equals ``(seed J) . change`` the other."""
@@ -142,9 +146,7 @@ def test_output_derivatives_are_those_by_time(opened, plant):
 
 def test_what_is_no_known_or_unknown_is_named(opened):
     client = opened().initialize()
-    with pytest.raises(Exception):  # noqa: B017, PT011 - FMPy's own type differs between versions
+    with answers(client, ERROR, "'panel.mass' is no unknown"):
         directional(client, ["panel.mass"], ["panel.joint.torque"], [1.0])
-    assert "'panel.mass' is no unknown" in client.last
-    with pytest.raises(Exception):  # noqa: B017, PT011
+    with answers(client, ERROR, "'system.mass' is no known"):
         directional(client, ["bus.omega[1]"], ["system.mass"], [1.0])
-    assert "'system.mass' is no known" in client.last
