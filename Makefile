@@ -53,6 +53,7 @@ lint: $(VENV)/.lint
 
 docs: $(VENV)/.installed
 	$(BIN)/python docs/figures.py
+	$(BIN)/python docs/map.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

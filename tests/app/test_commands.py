@@ -13,9 +13,9 @@ import pytest
 from bad_models import BAD_MODELS, WARNED_MODELS, bus
 from mbdy.app.check import check
 from mbdy.app.common import program, quoted, version
+from mbdy.app.integrators import IntegratorName
 from mbdy.app.main import EXAMPLES
 from mbdy.app.progress import busy
-from mbdy.app.simulate import IntegratorName
 from mbdy.engine import load
 from mbdy.engine.core.integrators import INTEGRATORS
 
@@ -246,11 +246,12 @@ def test_a_terminal_without_unicode(satellite: Path, process):
     assert "bus.omega" in ran.out
 
 
-def test_a_machine_without_a_compiler_is_told_so_once(satellite: Path, process):
+def test_without_a_compiler_a_run_is_refused(satellite: Path, process):
     said = process("simulate", satellite, "--until", "0.01", "--json", MBDY_CC="none")
-    assert said.status == 0
-    assert said.err.startswith("warning: no C compiler found")
-    assert len(said.json["warnings"]) == 1
+    assert said.status == 2
+    assert said.err == "error: MBDY_CC=none is set, so no C compiler is used; unset MBDY_CC\n"
+    assert said.json["error"] in said.err
+    assert process("new", "mysat", MBDY_CC="none").status == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process there cannot be sent Ctrl-C alone")

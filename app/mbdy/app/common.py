@@ -92,11 +92,12 @@ def _diagnosis(fault: Exception) -> Diagnosis | None:
         return Diagnosis(BAD_INPUT, ("this does not fit into memory; record fewer outputs, or less often (--every)",))
     from mbdy.blocks import SimulationError, StateError, StepError, VariableError
     from mbdy.engine import CompilerError, ModelError, TrimError
+    from mbdy.engine.core.build import NoCompilerError
     from mbdy.engine.model.faults import RefusalError
 
     if isinstance(fault, ModelError):
         return _bad_model(fault.source, fault.faults)
-    if isinstance(fault, VariableError | StepError | RefusalError):
+    if isinstance(fault, VariableError | StepError | RefusalError | NoCompilerError):
         return Diagnosis(BAD_INPUT, (str(fault),))
     if isinstance(fault, SimulationError | StateError | CompilerError | TrimError):
         return Diagnosis(RUN_FAULT, (str(fault),))

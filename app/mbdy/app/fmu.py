@@ -18,8 +18,8 @@ from mbdy.app.common import (
     show_json,
     written,
 )
+from mbdy.app.integrators import INTEGRATOR, INTEGRATOR_HELP, IntegratorName
 from mbdy.app.progress import busy
-from mbdy.app.simulate import INTEGRATOR_HELP, IntegratorName
 
 if TYPE_CHECKING:
     from mbdy.engine import Dynamics
@@ -79,7 +79,7 @@ def fmu(
         bool, typer.Option("--scalars", help="No arrays in FMI 3.0, for importers that cannot use them.")
     ] = False,
     step: Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")] = "0.001",
-    integrator: Annotated[IntegratorName, typer.Option(help=INTEGRATOR_HELP)] = IntegratorName.RK4,
+    integrator: Annotated[IntegratorName, typer.Option(help=INTEGRATOR_HELP)] = INTEGRATOR,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Export a model as an FMU."""

@@ -18,8 +18,8 @@ from mbdy.app.common import (
     written,
 )
 from mbdy.app.fmu import Platforms
+from mbdy.app.integrators import INTEGRATOR, INTEGRATOR_HELP, IntegratorName
 from mbdy.app.progress import busy
-from mbdy.app.simulate import INTEGRATOR_HELP, IntegratorName
 
 FMI = "2.0"
 """The version of SSP 1.0's FMUs."""
@@ -53,7 +53,7 @@ def ssp(
     kind: Annotated[str, typer.Option(help="What the plant's FMU is made of, as for mbdy fmu.")] = "python",
     platform: Platforms = None,
     step: Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")] = "0.001",
-    integrator: Annotated[IntegratorName, typer.Option(help=INTEGRATOR_HELP)] = IntegratorName.RK4,
+    integrator: Annotated[IntegratorName, typer.Option(help=INTEGRATOR_HELP)] = INTEGRATOR,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Export a model and a controller, connected, as an SSP package."""

@@ -10,6 +10,8 @@ from mbdy.engine.core.integrators import METHODS
 
 STABLE = {method.name: method.stability for method in METHODS if method.stability is not None}
 """How far along the imaginary axis each explicit integrator is stable."""
+FOLLOWERS = " or ".join(f'integrator="{method.name}"' for method in METHODS if method.stability is None)
+"""Those that any step is good for."""
 
 
 class FastModeWarning(UserWarning):
@@ -40,7 +42,7 @@ def tell_of_fast_modes(model: Model, step: float, integrator: str, stacklevel: i
     warnings.warn(
         f"{found.body}: mode {found.mode} swings at {found.frequency / math.tau:.4g} Hz, for which {integrator} needs "
         f"steps of {longest_step(found.frequency, integrator):g} s or less, not {step:g} s; take shorter ones, "
-        'fewer modes, or integrator="rosenbrock"',
+        f"fewer modes, or {FOLLOWERS}",
         FastModeWarning,
         stacklevel=stacklevel,
     )

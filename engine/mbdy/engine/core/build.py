@@ -60,6 +60,10 @@ class CompilerError(Exception):
     """The C compiler refused the sources; the message has its command and first words."""
 
 
+class NoCompilerError(CompilerError):
+    """There is no C compiler; the message says what brings one."""
+
+
 @dataclass(frozen=True)
 class Compiler:
     """A command that compiles C, and what it says of its version."""
@@ -89,12 +93,12 @@ def found_compiler() -> Compiler | None:
 
 
 def compiler() -> Compiler:
-    """The C compiler that runs models; raises `CompilerError`, which says what brings one, where there is none."""
+    """The C compiler that runs models; raises `NoCompilerError`, which says what brings one, where there is none."""
     if cc := found_compiler():
         return cc
     if os.environ.get(COMPILER_VARIABLE, "").strip() == NONE:
-        raise CompilerError(f"{COMPILER_VARIABLE}={NONE} is set, so no C compiler is used; unset {COMPILER_VARIABLE}")
-    raise CompilerError("no C compiler found (cc, gcc, clang or ziglang); `pip install mbdy[native]` brings one")
+        raise NoCompilerError(f"{COMPILER_VARIABLE}={NONE} is set, so no C compiler is used; unset {COMPILER_VARIABLE}")
+    raise NoCompilerError("no C compiler found (cc, gcc, clang or ziglang); `pip install mbdy[native]` brings one")
 
 
 def _candidates() -> list[tuple[str, ...]]:

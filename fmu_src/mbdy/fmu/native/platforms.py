@@ -18,7 +18,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from mbdy.engine.core.build import FLAGS, Compiler, CompilerError, Progress, compiler, shared_library
+from mbdy.engine.core.build import FLAGS, Compiler, NoCompilerError, Progress, compiler, shared_library
 
 OLDEST_GLIBC = (2, 24)
 """Of August 2016: what a binary for Linux may need."""
@@ -90,11 +90,11 @@ def _this_machine() -> str:
 
 
 def require(wanted: Sequence[Platform]) -> None:
-    """Raises `CompilerError` where a compiler for one of ``wanted`` is missing, before any is built."""
+    """Raises `NoCompilerError` where a compiler for one of ``wanted`` is missing, before any is built."""
     others = [one for one in wanted if one.tuple != _this_machine()]
     if others and not find_spec("ziglang"):
         names = ", ".join(one.name for one in others)
-        raise CompilerError(
+        raise NoCompilerError(
             f"binaries for {names} are made with ziglang here, which is not installed: `pip install mbdy[native]`"
         )
     if len(others) < len(wanted):
