@@ -13,12 +13,13 @@ SMOKE := tests/test_rooms.py tests/engine/test_units.py tests/engine/test_files.
 	tests/engine/test_linear.py tests/blocks/test_simulate.py tests/fmu/test_export.py tests/fmu/test_ssp.py \
 	tests/app/test_commands.py tests/app/test_demo.py
 
-.PHONY: help demo test test-slow bounds lint docs clean
+.PHONY: help demo test test-slow soak bounds lint docs clean
 
 help:
 	@echo "make demo       model file -> FMU -> FMPy under a controller -> report, in $(RESULTS)"
 	@echo "make test       the tests, without the long sweeps"
 	@echo "make test-slow  the long sweeps"
+	@echo "make soak       millions of calls, with and without tools that watch memory; not part of .ci/run"
 	@echo "make bounds     quick tests with the lowest and with the newest versions of every dependency"
 	@echo "make lint       ruff and pyright"
 	@echo "make docs       the pictures of the documentation"
@@ -29,17 +30,20 @@ demo: $(VENV)/.installed
 	$(BIN)/mbdy demo --folder $(RESULTS)
 
 test: $(VENV)/.installed
-	$(PYTEST) -q -n $(CORES) -m "not slow"
+	$(PYTEST) -q -n $(CORES) -m "not slow and not soak"
 
 test-slow: $(VENV)/.installed
 	$(PYTEST) -q -n $(CORES) -m slow; status=$$?; [ $$status -eq 5 ] || exit $$status
+
+soak: $(VENV)/.installed
+	$(PYTEST) -q -n $(CORES) -m soak
 
 bounds: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	for versions in lowest-direct highest; do \
 		$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(VENV)/$$versions && \
 		$(BIN)/uv pip install --quiet --python $(VENV)/$$versions --resolution $$versions --editable . --group test && \
-		$(VENV)/$$versions/bin/python -m pytest -q -n $(CORES) -m "not slow" $(SMOKE) || exit 1; \
+		$(VENV)/$$versions/bin/python -m pytest -q -n $(CORES) -m "not slow and not soak" $(SMOKE) || exit 1; \
 	done
 
 lint: $(VENV)/.lint

@@ -12,8 +12,10 @@ from math import acos, atan2, cos, hypot, pi, sin, sqrt
 
 import numpy as np
 
-from mbdy.engine.model.system import IDENTITY, INERTIAL, Body, Joint, Loop, Model, Quaternion, Side, Vector3
+from mbdy.engine.flexible.beam import beam
+from mbdy.engine.model.system import IDENTITY, INERTIAL, Body, Joint, Loop, Model, Node, Quaternion, Side, Vector3
 from oracles.dense_kane import axis_rotation, quaternion_rotation, unit
+from oracles.drawing import vector
 from systems import diagonal, floating
 
 Z: Vector3 = (0.0, 0.0, 1.0)
@@ -23,11 +25,6 @@ GRAVITY = 9.81
 
 def hinge(to: str, axis: Sequence[float] = Z, at: Sequence[float] = (0.0, 0.0, 0.0), **more) -> Joint:
     return Joint(to=to, kind="revolute", rotations=(vector(axis),), at=vector(at), **more)
-
-
-def vector(values: Sequence[float] | np.ndarray) -> Vector3:
-    x, y, z = (float(v) for v in values)
-    return x, y, z
 
 
 def rod(name: str, joint: Joint, end: Sequence[float], mass: float) -> Body:
@@ -318,6 +315,30 @@ def three_legs(*, seed: int = 1, joints: int = 6, parallel: bool = False) -> Mod
         for leg in (1, 2)
     )  # fmt: skip
     return replace(model, loops=loops)
+
+
+# Bodies that dock
+
+
+def two_that_dock(kind: str = "weld", *, gap: float = 0.0, flexible: bool = False) -> Model:
+    """Two free bodies whose ports meet at the start but for a ``gap`` [m]; they drift and turn against each other."""
+    rows = {"weld": (1, 2, 3, 4, 5, 6), "ball": (4, 5, 6)}[kind]
+    made = beam(length=1.0, mass_per_length=4.0, bending_stiffness=30.0, modes=1, polar_inertia=0.01)
+    first = Body(name="chaser", mass=50.0, inertia=diagonal(9.0, 7.0, 11.0), joint=floating(),
+                 nodes={"port": Node(at=(1.0, 0.0, 0.0))})  # fmt: skip
+    second = Body(name="target", mass=20.0, com=(0.3, 0.0, 0.1), inertia=diagonal(3.0, 4.0, 2.0), joint=floating(),
+                  nodes={"port": Node(at=(-0.5, 0.0, 0.0))})  # fmt: skip
+    bodies = [first, second]
+    if flexible:
+        bodies.append(Body(name="boom", joint=Joint(to="target", kind="fixed", at=(0.5, 0.0, 0.0)), mass=made.mass,
+                           com=made.com, inertia=made.inertia, flex=made.flex, nodes=made.nodes))  # fmt: skip
+    start = {
+        "chaser.velocity": (0.2, 0.0, 0.01), "chaser.omega": (0.02, 0.0, 0.05),
+        "target.position": (1.5 + gap, gap, 0.0), "target.omega": (0.0, -0.03, 0.01),
+    }  # fmt: skip
+    dock = Loop(name="dock", a=Side(body="chaser", node="port"), b=Side(body="target", node="port"), rows=rows,
+                kind=kind, closed=False, switchable=True)  # fmt: skip
+    return Model(name="docking", bodies=tuple(bodies), initial=start, loops=(dock,))
 
 
 FOUR_BAR_FILE = """

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from mbdy.engine import Body, Joint, Model
-
-XYZ = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+from oracles.drawing import XYZ
 
 
 def floating(kind: str = "free") -> Joint:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import runpy
 import subprocess
 import sys
 import zipfile
@@ -30,12 +31,14 @@ LATE = {
     "xarray",
 }
 """Packages that some functions need and an import does not."""
+ENGINE = ("model", "flexible", "files", "order_n", "core", "assembly", "linear", "verification")
+"""Rooms of the engine: each imports those to its left."""
 SLAVE = "slave"
 """The folder of the FMU's slave: a package of another name inside an FMU, so its files import each other relatively."""
 
 
 def _imports(path: Path) -> set[str]:
-    """Rooms that a file imports."""
+    """Modules of mbdy that a file imports, by full name without ``mbdy.``."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         modules = []
@@ -45,8 +48,8 @@ def _imports(path: Path) -> set[str]:
             if path.parent.name == SLAVE and node.level == 1:
                 continue
             assert node.level == 0, f"{path}: import by full name"
-            modules = [node.module or ""]
-        found |= {m.split(".")[1] for m in modules if m.startswith("mbdy.")}
+            modules = [f"{node.module}.{alias.name}" for alias in node.names]
+        found |= {m.removeprefix("mbdy.") for m in modules if m.startswith("mbdy.")}
     return found
 
 
@@ -56,7 +59,30 @@ def test_imports_point_one_way(room):
     files = list((ROOT / ROOMS[room] / "mbdy" / room).rglob("*.py"))
     assert files
     for path in files:
-        assert _imports(path) <= allowed, path
+        assert {module.partition(".")[0] for module in _imports(path)} <= allowed, path
+
+
+@pytest.mark.parametrize("room", ENGINE)
+def test_rooms_of_the_engine_import_those_to_their_left(room):
+    allowed = set(ENGINE[: ENGINE.index(room) + 1])
+    files = list((ROOT / "engine/mbdy/engine" / room).rglob("*.py"))
+    assert files
+    found = {
+        path.name: {m.split(".")[1] for m in _imports(path) if m.startswith("engine.")} - allowed for path in files
+    }
+    assert {name: rooms for name, rooms in found.items() if rooms} == {}
+
+
+def test_the_engine_has_no_other_rooms():
+    folder = ROOT / "engine/mbdy/engine"
+    assert {path.parent.relative_to(folder).parts[0] for path in folder.glob("*/**/*.py")} == set(ENGINE)
+    assert [path.name for path in folder.glob("*.py")] == ["__init__.py"]
+
+
+def test_a_class_name_names_one_class():
+    """But for second opinions, which may have the engine's."""
+    house = runpy.run_path(str(ROOT / "bench/house.py"))
+    assert house["repeated_classes"]() == {}
 
 
 @pytest.mark.parametrize("room", ORDER)

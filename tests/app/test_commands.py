@@ -15,7 +15,7 @@ from mbdy.app.check import check
 from mbdy.app.common import program, quoted, version
 from mbdy.app.main import EXAMPLES
 from mbdy.app.progress import busy
-from mbdy.app.simulate import Integrator
+from mbdy.app.simulate import IntegratorName
 from mbdy.engine import load
 from mbdy.engine.core.integrators import INTEGRATORS
 
@@ -41,7 +41,7 @@ def test_the_program_alone_shows_its_commands(mbdy):
 
 
 def test_integrators_are_those_of_the_core():
-    assert [one.value for one in Integrator] == list(INTEGRATORS)
+    assert [one.value for one in IntegratorName] == list(INTEGRATORS)
 
 
 @pytest.mark.parametrize(

@@ -82,12 +82,14 @@ def test_fmu_keeps_a_model_file_of_its_own_name(satellite: Path, mbdy):
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no place that nobody can write to")
 @pytest.mark.parametrize("command", ["fmu", "ssp"])
 def test_an_output_that_cannot_be_is_said_before_the_work(command: str, satellite: Path, mbdy, monkeypatch):
-    monkeypatch.setattr("mbdy.fmu.export._files", lambda *_: pytest.fail("compiled"))
+    cache = satellite.parent / "cores"
+    monkeypatch.setenv("MBDY_CACHE", str(cache))
     controller = ("--controller", described(Path("controller.fmu"))) if command == "ssp" else ()
     place = f"/proc/nowhere/y.{command}"
     said = mbdy(command, satellite, *controller, "-o", place, "--kind", "native")
     assert said.status == 2
     assert f"'{place}' cannot be written: " in said.err
+    assert not cache.exists() or not list(cache.iterdir())  # nothing was compiled
 
 
 def test_fmu_makes_no_folder_for_a_bad_model(tmp_path: Path, monkeypatch, mbdy):

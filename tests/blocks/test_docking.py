@@ -9,30 +9,8 @@ import pytest
 
 from mbdy.blocks import FastLoopWarning, Plant, StateError, VariableError
 from mbdy.engine import Body, Joint, Loop, Model, Node, Side, assemble
-from mbdy.engine.flexible.beam import beam
-from mechanisms import four_bar
+from mechanisms import four_bar, two_that_dock
 from systems import diagonal, floating
-
-
-def two(kind: str = "weld", *, gap: float = 0.0, flexible: bool = False) -> Model:
-    """Two free bodies whose ports meet at the start but for a ``gap`` [m]; they drift and turn against each other."""
-    rows = {"weld": (1, 2, 3, 4, 5, 6), "ball": (4, 5, 6)}[kind]
-    made = beam(length=1.0, mass_per_length=4.0, bending_stiffness=30.0, modes=1, polar_inertia=0.01)
-    first = Body(name="chaser", mass=50.0, inertia=diagonal(9.0, 7.0, 11.0), joint=floating(),
-                 nodes={"port": Node(at=(1.0, 0.0, 0.0))})  # fmt: skip
-    second = Body(name="target", mass=20.0, com=(0.3, 0.0, 0.1), inertia=diagonal(3.0, 4.0, 2.0), joint=floating(),
-                  nodes={"port": Node(at=(-0.5, 0.0, 0.0))})  # fmt: skip
-    bodies = [first, second]
-    if flexible:
-        bodies.append(Body(name="boom", joint=Joint(to="target", kind="fixed", at=(0.5, 0.0, 0.0)), mass=made.mass,
-                           com=made.com, inertia=made.inertia, flex=made.flex, nodes=made.nodes))  # fmt: skip
-    start = {
-        "chaser.velocity": (0.2, 0.0, 0.01), "chaser.omega": (0.02, 0.0, 0.05),
-        "target.position": (1.5 + gap, gap, 0.0), "target.omega": (0.0, -0.03, 0.01),
-    }  # fmt: skip
-    dock = Loop(name="dock", a=Side(body="chaser", node="port"), b=Side(body="target", node="port"), rows=rows,
-                kind=kind, closed=False, switchable=True)  # fmt: skip
-    return Model(name="docking", bodies=tuple(bodies), initial=start, loops=(dock,))
 
 
 def running(model: Model) -> Plant:
@@ -50,7 +28,7 @@ def totals(plant: Plant) -> np.ndarray:
 @pytest.mark.parametrize("flexible", [False, True])
 @pytest.mark.parametrize("kind", ["weld", "ball"])
 def test_docking_keeps_momentum(kind: str, flexible: bool) -> None:
-    plant = running(two(kind, flexible=flexible))
+    plant = running(two_that_dock(kind, flexible=flexible))
     before, energy = totals(plant), float(plant["system.energy"])
     masses = np.array(plant["chaser.velocity"])
     plant["loop.dock.closed"] = True
@@ -68,7 +46,7 @@ def test_docking_keeps_momentum(kind: str, flexible: bool) -> None:
 
 
 def test_the_impulse_is_what_the_bodies_take() -> None:
-    plant = running(two("ball"))
+    plant = running(two_that_dock("ball"))
     before = np.array(plant["target.velocity"]) + np.cross(plant["target.omega"], (0.3, 0.0, 0.1))
     plant["loop.dock.closed"] = True
     y = plant.step(1e-9)
@@ -77,7 +55,7 @@ def test_the_impulse_is_what_the_bodies_take() -> None:
 
 
 def test_a_gap_is_pulled_in_with_the_time_constant() -> None:
-    plant, T = running(two(gap=0.01)), 0.1
+    plant, T = running(two_that_dock(gap=0.01)), 0.1
     gap = np.array(plant["loop.dock.residual"])[3]
     before = totals(plant)
     plant["loop.dock.closed"] = True
@@ -89,7 +67,7 @@ def test_a_gap_is_pulled_in_with_the_time_constant() -> None:
 
 def test_letting_go_needs_nothing() -> None:
     """Two bodies that were joined part without a jump, and go on as two that never were."""
-    plant = running(two())
+    plant = running(two_that_dock())
     plant["loop.dock.closed"] = True
     plant.step(2.0)
     plant["loop.dock.closed"] = False
@@ -98,7 +76,7 @@ def test_letting_go_needs_nothing() -> None:
     assert np.abs(np.array(y["target.velocity"]) - speeds).max() < 1e-4
     np.testing.assert_array_equal(y["loop.dock.force"], 0.0)
     np.testing.assert_array_equal(y["loop.dock.impulse"], 0.0)
-    alone = Plant(two(), step=0.001)
+    alone = Plant(two_that_dock(), step=0.001)
     for name in ("chaser", "target"):
         for part in ("position", "velocity", "attitude", "omega"):
             alone[f"{name}.{part}"] = plant[f"{name}.{part}"]
@@ -120,7 +98,7 @@ def test_a_loop_that_cannot_close_from_the_start_is_named() -> None:
 
 def test_a_loop_closed_before_the_first_step_is_closed_from_the_start() -> None:
     """As an FMU has it that is closed in initialization mode: the gap is gone, and no impulse is told."""
-    plant = Plant(two(gap=0.01), step=0.001)
+    plant = Plant(two_that_dock(gap=0.01), step=0.001)
     plant["loop.dock.closed"] = True
     y = plant.outputs()
     np.testing.assert_allclose(y["loop.dock.residual"], 0.0, atol=1e-12)
@@ -155,7 +133,7 @@ def test_locks_that_make_a_loop_redundant_leave_no_stress() -> None:
 
 
 def test_redundant_loops_of_different_time_constants_share_the_impulse() -> None:
-    model = two(gap=0.01)
+    model = two_that_dock(gap=0.01)
     again = replace(model.loops[0], name="again", time_constant=0.05)
     plant = running(replace(model, loops=(model.loops[0], again)))
     plant["loop.dock.closed"] = plant["loop.again.closed"] = True
@@ -168,14 +146,14 @@ def test_redundant_loops_of_different_time_constants_share_the_impulse() -> None
 def test_a_distance_that_is_none_is_refused() -> None:
     rod = Loop(name="rod", a=Side(body="chaser", node="port"), b=Side(body="target", at=(3.0, 0.0, 0.0)), distance=3.5,
                kind="distance")  # fmt: skip
-    plant = Plant(assemble(replace(two(), loops=(rod,))), step=0.001)
+    plant = Plant(assemble(replace(two_that_dock(), loops=(rod,))), step=0.001)
     plant["loop.rod.distance"] = 0.0
     with pytest.raises(VariableError, match=r"loop\.rod\.distance"):
         plant.step(0.01)
 
 
 def test_a_time_constant_below_the_step_is_told_of() -> None:
-    quick = replace(two(), loops=(replace(two().loops[0], time_constant=0.002),))
+    quick = replace(two_that_dock(), loops=(replace(two_that_dock().loops[0], time_constant=0.002),))
     with pytest.warns(FastLoopWarning, match=r"loop\.dock\.time_constant = 0\.002 s: too short"):
         Plant(quick, step=0.001)
     Plant(quick, step=0.0005)

@@ -14,10 +14,11 @@ from mbdy.blocks.jpl import MBDY, MBDYL, MBDYPL, MBDYTL, ArgumentError
 NAN = float("nan")
 EXACT = 1e-12
 """Of accelerations, relative to one: rounding of two ways to the same."""
-SYSTEMS = range(6)
+QUICK, SYSTEMS = range(2), range(6)
+"""Random trees; each compiles the equations of three subroutines."""
 
 
-@pytest.fixture(params=SYSTEMS)
+@pytest.fixture(params=[n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in SYSTEMS])
 def drawn(request) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """A random system and arguments of MRATE."""
     rng = np.random.default_rng(request.param)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from mbdy.blocks import Plant, SingularityWarning, StateError, simulate
-from mbdy.blocks.singular import NEAR
-from mbdy.engine import Model, dumps, loads
+from mbdy.blocks.singular import NEAR, watch
+from mbdy.engine import Model, dumps, loads, ports
 from systems import chain
 
 GIMBAL = """
@@ -145,6 +145,6 @@ def test_a_free_gimbal_exactly_there_fails_with_a_warning_and_a_named_state():
 
 
 def test_models_without_such_joints_have_no_watch():
-    assert Plant(chain(2))._watch is None
-    assert Plant(gimbal())._watch is not None
+    assert watch(chain(2), ports(chain(2))) is None
+    assert watch(gimbal(), ports(gimbal())) is not None
     assert loads(dumps(gimbal())) == gimbal()

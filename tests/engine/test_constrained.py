@@ -17,7 +17,8 @@ from mbdy.engine.verification.formulations.closures import closures
 from mbdy.engine.verification.formulations.constrained import STEP, Constrained
 from mbdy.engine.verification.formulations.solutions import lagrange
 from mbdy.engine.verification.formulations.values import Reader, rotation
-from oracles.named import BASE, CHILD, STATE, XYZ, near, rate, rows, vectors
+from oracles.drawing import XYZ, nested
+from oracles.named import BASE, CHILD, STATE, near, rate, vectors
 from oracles.random_flexible import Case, random_flexible
 
 CONSTRAINED = ("lagrange", "kamman", "penrose")
@@ -160,7 +161,7 @@ def test_a_joint_on_a_node_of_a_rigid_body_is_one_at_its_place(name):
 def link(name: str, to: str, mass: float, com, spin: float, at=(0.0, 0.0, 0.0), **nodes) -> Body:
     """A planar link that turns about z."""
     joint = Joint(to=to, kind="revolute", rotations=(XYZ[2],), at=at)
-    inertia = rows(np.diag([0.7 * spin, 0.6 * spin, spin]))
+    inertia = nested(np.diag([0.7 * spin, 0.6 * spin, spin]))
     placed = {n: Node(at=(*place, 0.0)) for n, place in nodes.items()}
     return Body(name=name, joint=joint, mass=mass, com=(*com, 0.0), inertia=inertia, nodes=placed)
 

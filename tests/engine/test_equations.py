@@ -14,7 +14,8 @@ from mbdy.engine.model.system import Body, Joint, Model, Node, Wheel
 from mbdy.engine.model.variables import Variable
 from mbdy.engine.order_n.equations import equations
 from oracles.dense_kane import Kinematics, Solution, kinematics, outputs, quaternion_rotation, solve
-from oracles.random_models import XYZ, random_inputs, random_model, random_state, revalued
+from oracles.drawing import XYZ
+from oracles.random_models import random_inputs, random_model, random_state, revalued
 
 AGREEMENT = 1e-10
 """Relative: condition numbers of the random systems are below 1e5."""

@@ -162,6 +162,7 @@ def moving() -> dict[str, tuple[float, ...]]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_momentum_of_a_free_flyer_stays_for_1000_s() -> None:
     """Linear and angular momentum to 1e-10, energy to the integrator's order."""
     drifts = []

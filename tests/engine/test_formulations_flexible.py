@@ -15,7 +15,8 @@ from mbdy.engine.verification.formulations.flexible import exponential
 from mbdy.engine.verification.formulations.kinematics import shifted
 from mbdy.engine.verification.formulations.solutions import lagrange
 from mbdy.engine.verification.formulations.values import Reader, cross_matrix
-from oracles.named import BASE, CHILD, STATE, XYZ, near, rate, rows, vectors
+from oracles.drawing import XYZ, nested
+from oracles.named import BASE, CHILD, STATE, near, rate, vectors
 from oracles.random_flexible import Case, random_flexible
 
 ROUNDING = 1e-10
@@ -33,7 +34,7 @@ def composite(base: Body, mass: float, r, inertia=0.0) -> Body:
     total = base.mass + mass
     com = (base.mass * np.array(base.com) + mass * np.array(r)) / total
     whole = about(base.mass, base.com, base.inertia) + about(mass, r, inertia) - about(total, com)
-    return replace(base, mass=total, com=tuple(com.tolist()), inertia=rows(whole))
+    return replace(base, mass=total, com=tuple(com.tolist()), inertia=nested(whole))
 
 
 AT, AXIS, K, C = (0.6, -0.3, 0.4), np.array([0.6, 0.0, 0.8]), 7.0, 0.3
@@ -41,8 +42,8 @@ AT, AXIS, K, C = (0.6, -0.3, 0.4), np.array([0.6, 0.0, 0.8]), 7.0, 0.3
 
 def mode(mass: float, coupling, first, second) -> Flex:
     return Flex(
-        mass=((mass,),), stiffness=((K,),), damping=((C,),), coupling=rows(np.reshape(coupling, (6, 1))),
-        inertia_first=(rows(first),), inertia_second=((rows(second),),),
+        mass=((mass,),), stiffness=((K,),), damping=((C,),), coupling=nested(np.reshape(coupling, (6, 1))),
+        inertia_first=(nested(first),), inertia_second=((nested(second),),),
     )  # fmt: skip
 
 
@@ -66,9 +67,9 @@ def pair(kind: str) -> tuple[Model, Model]:
         inertia = 0.2 * np.eye(3) + 0.3 * np.outer(AXIS, AXIS)
         flex = mode(0.5, np.append(0.5 * AXIS, np.zeros(3)), np.zeros((3, 3)), np.zeros((3, 3)))
         shape = np.append(AXIS, np.zeros(3))
-    part = Body(name="part", joint=joint, mass=mass, inertia=rows(inertia), nodes={"end": Node(at=(0.0, 0.0, 0.0))})
+    part = Body(name="part", joint=joint, mass=mass, inertia=nested(inertia), nodes={"end": Node(at=(0.0, 0.0, 0.0))})
     rigid = replace(CHILD, joint=Joint(to="part", **hinge))
-    end = Node(at=AT, shape=rows(shape[:, None]))
+    end = Node(at=AT, shape=nested(shape[:, None]))
     whole = replace(composite(BASE, mass, AT, inertia), flex=flex, nodes={**BASE.nodes, "end": end})
     return (
         Model(name="rigid", bodies=(BASE, part, rigid)),
@@ -124,13 +125,13 @@ def test_foreshortening_stiffens_what_spins():
     second = 2.0 * mass * (np.eye(3) - np.outer(phi, phi) + r @ bend * np.eye(3) - np.outer(r, bend))
     flex = Flex(
         mass=((mass,),), stiffness=((0.0,),), damping=((0.0,),),
-        coupling=rows(mass * np.append(np.cross(r, phi), phi)[:, None]),
-        inertia_first=(rows(mass * (-np.outer(r, phi) - np.outer(phi, r))),),
-        inertia_second=((rows(second),),),
-        moment_second=tuple(rows([[mass * b]]) for b in bend),
+        coupling=nested(mass * np.append(np.cross(r, phi), phi)[:, None]),
+        inertia_first=(nested(mass * (-np.outer(r, phi) - np.outer(phi, r))),),
+        inertia_second=((nested(second),),),
+        moment_second=tuple(nested([[mass * b]]) for b in bend),
     )  # fmt: skip
     hub = Joint(to="inertial", kind="revolute", rotations=(XYZ[2],), motion=("prescribed",))
-    whole = composite(Body(name="hub", joint=hub, mass=1.0, inertia=rows(np.eye(3))), mass, r)
+    whole = composite(Body(name="hub", joint=hub, mass=1.0, inertia=nested(np.eye(3))), mass, r)
     model = Model(name="spinning", bodies=(replace(whole, flex=flex),))
     x, u, p = vectors(model, hub__joint__rate=spin, hub__flex__displacement=eta)
     found = rate(model, FORMULATIONS["lagrange"].derivatives(model)(x, u, p), "hub.flex.rate")[0]
@@ -164,7 +165,7 @@ def test_energy_changes_by_the_power_of_springs_and_dampers(seed):
     w, w_rate = system.w, lagrange(system)[0]
     ahead, change, power = shifted(system.parts, 1j * STEP), w @ system.M @ w_rate, 0.0
     for b, part in enumerate(ahead):
-        y, momentum, _, _ = system._momentum(part, system.at_ahead, b)
+        y, momentum, _, _ = system.momentum(part, system.at_ahead, b)
         change += 0.5 * (y @ momentum).imag / STEP
         modes, motion, joint = part.constants.modes, system.parts[b].motion, part.body.joint
         if modes:

@@ -7,8 +7,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from interpreted import Interpreted
 from mbdy.blocks import Plant
-from mbdy.engine import Body, Joint, Linear, Model, ModelError, Wheel, fastest, keep_rules, linearize, load, save, trim
+from mbdy.engine import (
+    Body,
+    Joint,
+    Linear,
+    Model,
+    ModelError,
+    OperatingPoint,
+    Wheel,
+    fastest,
+    keep_rules,
+    linearize,
+    load,
+    save,
+    trim,
+)
 from mbdy.engine.linear.error_coordinates import quaternion_tangent, rotation
 from mbdy.engine.linear.linearization import Linearization
 from mbdy.engine.model.faults import RefusalError
@@ -37,13 +52,13 @@ class Drawn:
     def __init__(self, seed: int) -> None:
         rng = np.random.default_rng(7000 + seed)
         self.model = sound_model(rng, gradient=seed % 5 == 0, motion=seed % 2 == 1)
-        self.plant = Plant(self.model)
+        self.run = Interpreted(self.model)
+        self.ports = table = self.run.ports
         self.x, self.u = random_state(rng, self.model), random_inputs(rng, self.model)
-        self.plant.state = self.x
-        self.plant.inputs.values[:] = self.u
-        switches = self.plant.ports.span("switches")
-        inputs = [name for i, name in enumerate(self.plant.input_names) if not switches.start <= i < switches.stop]
-        self.linear = linearize(self.model, at=self.plant, inputs=inputs if seed % 4 == 1 else None)
+        switches = table.span("switches")
+        inputs = [name for i, name in enumerate(table.input_names) if not switches.start <= i < switches.stop]
+        at = OperatingPoint(table, self.x, self.u, np.array(table.vector("parameter")))
+        self.linear = linearize(self.model, at=at, inputs=inputs if seed % 4 == 1 else None)
         self.x = np.array(list(self.linear.state_values.values()))  # locked joints have stopped
 
     def root(self, name: str) -> tuple[slice, slice]:
@@ -54,7 +69,7 @@ class Drawn:
         return self.places(f"{stem}.attitude"), self.places(f"{stem}.omega")
 
     def places(self, name: str) -> slice:
-        variable = self.plant.ports.by_name[name]
+        variable = self.ports.by_name[name]
         assert variable.state is not None
         return slice(variable.state, variable.state + variable.size)
 
@@ -62,7 +77,7 @@ class Drawn:
         """The direction in x that an error is, from its name alone."""
         direction = np.zeros(len(self.x))
         if ".error" not in state:
-            direction[self.plant.state_names.index(state)] = 1.0
+            direction[self.ports.state_names.index(state)] = 1.0
             return direction
         name, _, axis = state.rstrip("]").partition(".error[")
         unit = np.eye(3)[int(axis) - 1]
@@ -105,7 +120,7 @@ def expected_rows(drawn: Drawn, changes: np.ndarray, along: np.ndarray) -> np.nd
     rows = []
     for state in drawn.linear.states:
         if ".error" not in state:
-            rows.append(changes[drawn.plant.state_names.index(state)])
+            rows.append(changes[drawn.ports.state_names.index(state)])
             continue
         name, _, axis = state.rstrip("]").partition(".error[")
         at, i = drawn.places(name), int(axis) - 1
@@ -127,36 +142,36 @@ def assert_near(found: np.ndarray, wanted: np.ndarray, tolerance: float) -> None
 
 
 def test_state_matrices_equal_differences(drawn: Drawn):
-    plant, directions = drawn.plant, [drawn.along(state) for state in drawn.linear.states]
-    changes = differenced(lambda x: plant.derivatives(0.0, x, drawn.u), drawn.x, directions)
+    run, directions = drawn.run, [drawn.along(state) for state in drawn.linear.states]
+    changes = differenced(lambda x: run.derivatives(x, drawn.u), drawn.x, directions)
     along = np.array(directions).T.reshape(len(drawn.x), -1)
     assert_near(drawn.linear.A, expected_rows(drawn, changes, along), DIFFERENCES)
 
 
 def test_input_matrices_equal_differences(drawn: Drawn):
-    plant, linear = drawn.plant, drawn.linear
-    directions = [np.eye(len(drawn.u))[plant.input_names.index(name)] for name in linear.inputs]
-    changes = differenced(lambda u: plant.derivatives(0.0, drawn.x, u), drawn.u, directions)
+    run, linear = drawn.run, drawn.linear
+    directions = [np.eye(len(drawn.u))[drawn.ports.input_names.index(name)] for name in linear.inputs]
+    changes = differenced(lambda u: run.derivatives(drawn.x, u), drawn.u, directions)
     along = np.zeros((len(drawn.x), len(directions)))
     assert_near(linear.B, expected_rows(drawn, changes, along), DIFFERENCES)
-    outputs = differenced(lambda u: output_errors(drawn, plant.outputs(0.0, drawn.x, u)), drawn.u, directions)
+    outputs = differenced(lambda u: output_errors(drawn, run.outputs(drawn.x, u)), drawn.u, directions)
     assert_near(linear.D, outputs, DIFFERENCES)
 
 
 def test_output_matrices_equal_differences(drawn: Drawn):
-    plant, directions = drawn.plant, [drawn.along(state) for state in drawn.linear.states]
-    outputs = differenced(lambda x: output_errors(drawn, plant.outputs(0.0, x, drawn.u)), drawn.x, directions)
+    run, directions = drawn.run, [drawn.along(state) for state in drawn.linear.states]
+    outputs = differenced(lambda x: output_errors(drawn, run.outputs(x, drawn.u)), drawn.x, directions)
     assert_near(drawn.linear.C, outputs, DIFFERENCES)
 
 
-def output_errors(drawn: Drawn, y) -> np.ndarray:
+def output_errors(drawn: Drawn, y: np.ndarray) -> np.ndarray:
     """All outputs, attitudes as twice the vector part of their quaternion from that of the operating point."""
-    reference = drawn.plant.outputs(0.0, drawn.x, drawn.u)
+    reference = drawn.run.outputs(drawn.x, drawn.u)
     parts = []
-    for v in drawn.plant.ports.outputs:
-        value = y.values[v.places]
+    for v in drawn.ports.outputs:
+        value = y[v.places]
         if v.name.endswith(".attitude"):
-            value = 4 * quaternion_tangent(reference.values[v.places]).T @ value / np.linalg.norm(value)
+            value = 4 * quaternion_tangent(reference[v.places]).T @ value / np.linalg.norm(value)
         parts.append(value)
     return np.concatenate(parts)
 
@@ -173,7 +188,7 @@ def test_the_mass_matrix_is_the_dense_one(drawn: Drawn):
     if any(b.joint.kind == "attitude" or b.wheels or set(b.joint.motion) - {"free"} for b in drawn.model.bodies):
         return
     turned = np.eye(len(form.M))
-    first = len(drawn.plant.ports.state_names) - len(form.M)
+    first = len(drawn.ports.state_names) - len(form.M)
     for body in drawn.model.bodies:
         if body.joint.floating:
             velocity = drawn.places(f"{body.name}.velocity")
@@ -205,7 +220,7 @@ def test_both_forms_have_the_same_motion(drawn: Drawn):
 
 def turning_rate(drawn: Drawn, size: int) -> np.ndarray:
     """Rate of ``-omega x`` of the errors that are measured in turning axes."""
-    matrix, rates = np.zeros((size, size)), drawn.plant.derivatives(0.0, drawn.x, drawn.u)
+    matrix, rates = np.zeros((size, size)), drawn.run.derivatives(drawn.x, drawn.u)
     for i, state in enumerate(drawn.linear.states[:size]):
         if not state.endswith(".error[1]"):
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from math import pi, sqrt
 from pathlib import Path
@@ -13,7 +14,20 @@ from scipy.optimize import root_scalar
 
 import mechanisms
 from mbdy.blocks import Plant
-from mbdy.engine import Body, Joint, Loop, Model, OperatingPoint, Side, assemble, equations, linearize, load, trim
+from mbdy.engine import (
+    Body,
+    Joint,
+    Loop,
+    Model,
+    OperatingPoint,
+    Side,
+    StartMovedWarning,
+    assemble,
+    equations,
+    linearize,
+    load,
+    trim,
+)
 from mbdy.engine.flexible.beam import beam
 from mbdy.engine.linear.linearization import Linearization
 from mechanisms import GRAVITY, PIN, four_bar, four_bar_angles, hinge, n_four_bars, rod, three_legs
@@ -55,7 +69,9 @@ def standing_legs() -> Model:
     rates = np.random.default_rng(5).uniform(-0.3, 0.3, len(legs))
     initial |= {f"{body.name}.joint.rate": (float(rate),) for body, rate in zip(legs, rates, strict=True)
                 if body.joint.n_u}  # fmt: skip
-    return assemble(replace(model, bodies=(base, *legs), initial=initial))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StartMovedWarning)  # no random rates keep loops closed
+        return assemble(replace(model, bodies=(base, *legs), initial=initial))
 
 
 class Reduced:
@@ -346,3 +362,41 @@ def test_states_kept_are_told_by_name():
     crank = linear.outputs.index("crank.joint.angle")
     _, rates = four_bar_angles(1.0, 1.0)
     np.testing.assert_allclose(linear.C[:, 0] / linear.C[crank, 0], rates, rtol=1e-10)
+
+
+@pytest.mark.parametrize("angle", [1.5, 2.0, -0.7])
+def test_a_start_value_in_at_stays_and_the_others_close_the_loop(angle):
+    """As the file with that value has it, and not nearer to the file's own start."""
+    model = replace(four_bar(crank=1.0, gravity=FALL), initial={"crank.joint.angle": (1.0,)})
+    at = {"crank.joint.angle": angle}
+    lin = linearize(model, at=at)
+    other = linearize(replace(model, initial={"crank.joint.angle": (angle,)}))
+    assert lin.state_values["crank.joint.angle"] == angle
+    assert lin.state_values == other.state_values
+    assert np.array_equal(lin.A, other.A)
+    point = trim(model, at=at, free=["crank.joint.torque"], hold=["crank.joint.angle"])
+    assert point["crank.joint.angle"] == angle
+    with pytest.warns(StartMovedWarning, match=r"'\w+.joint.angle' contradicts the loops") as caught:
+        linearize(model, at=at | {"rocker.joint.angle": lin.state_values["rocker.joint.angle"] + 0.1})
+    assert all(warning.filename == __file__ for warning in caught)
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_what_drives_a_loop_leaves_no_states(locked):
+    model = four_bar(crank=1.0, driven=True)
+    at = {}
+    if locked:
+        crank, *others = model.bodies
+        crank = replace(crank, joint=replace(crank.joint, motion=("switchable",)))
+        model, at = replace(model, bodies=(crank, *others)), {"crank.joint.locked": True}
+    lin = linearize(model, at=at, outputs=["rocker.joint.angle"])
+    assert (lin.A.shape, lin.B.shape[0], lin.C.shape) == ((0, 0), 0, (1, 0))
+
+
+def test_a_driven_loop_follows_its_prescribed_acceleration():
+    outputs = ["crank.joint.reaction", "rocker.joint.angle"]
+    lin = linearize(four_bar(crank=1.0, driven=True), inputs=["crank.joint.acceleration"], outputs=outputs)
+    assert lin.states == ("crank.joint.angle", "crank.joint.rate")
+    assert np.hstack([lin.A, lin.B]).ravel().tolist() == pytest.approx([0, 1, 0, 0, 0, 1], abs=1e-12)
+    assert lin.D[0, 0] > 0.01
+    assert lin.D[1, 0] == 0.0

@@ -83,7 +83,7 @@ def falls_as_one_pendulum(count: int, *, until: float, step: float, atol: float)
     assert residual(run, *(f"top{k + 1}" for k in range(count))) < CLOSED
 
 
-@pytest.mark.parametrize(("count", "until"), [(2, 10.0), (10, 5.0)])
+@pytest.mark.parametrize(("count", "until"), [(2, 10.0), pytest.param(10, 5.0, marks=pytest.mark.slow)])
 def test_four_bars_side_by_side_fall_as_one_pendulum(count: int, until: float):
     falls_as_one_pendulum(count, until=until, step=1e-3, atol=1e-5)
 
@@ -138,8 +138,11 @@ def test_a_driven_four_bar_turns_as_its_crank_does():
 
 @pytest.mark.parametrize(
     "model",
-    [mechanisms.three_legs(), mechanisms.three_legs(seed=3), mechanisms.three_legs(parallel=True, joints=3)],
-    ids=["legs of six", "others", "parallel legs of three"],
+    [
+        pytest.param(mechanisms.three_legs(), id="legs of six", marks=pytest.mark.slow),
+        pytest.param(mechanisms.three_legs(seed=3), id="others", marks=pytest.mark.slow),
+        pytest.param(mechanisms.three_legs(parallel=True, joints=3), id="parallel legs of three"),
+    ],
 )
 def test_legs_between_plates_keep_what_a_free_system_keeps(model: Model):
     run = simulate(model, until=5.0, every=0.1, step=1e-3)

@@ -14,7 +14,7 @@ from mbdy.engine.linear.choice import PartlyLinear
 from mbdy.engine.linear.partly_linear import partly_linear_equations, terminal_set
 from mbdy.engine.order_n.equations import Equations
 from oracles.augmented import augmented_equations
-from oracles.random_models import random_inputs, random_model, random_state, revalued
+from oracles.random_models import hinged_model, random_inputs, random_state, revalued
 from systems import XYZ, chain, diagonal, floating
 
 FIVE_BODY = Path(__file__).parents[2] / "examples" / "five_body_spacecraft" / "five_body.toml"
@@ -27,14 +27,7 @@ def hinged(seed: int) -> tuple[Model, np.random.Generator]:
     """A random system of hinges, crossed hinges and welds below a floating body; some are prescribed or can be."""
     rng = np.random.default_rng(7_000 + seed)
     while True:
-        model = random_model(
-            rng,
-            int(rng.integers(2, 8)),
-            roots=("free", "attitude"),
-            kinds=("fixed", "revolute", "universal", "gimbal"),
-            wheels=False,
-            floating_motion=False,
-        )
+        model = hinged_model(rng, int(rng.integers(2, 8)))
         if any(body.joint.rotations for body in model.bodies):
             return model, rng
 

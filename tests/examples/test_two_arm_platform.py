@@ -138,12 +138,14 @@ def test_model_files_are_the_same_systems(platform, number: int, name: str):
     np.testing.assert_allclose(rates[1], rates[0], rtol=1e-9, atol=1e-12 * np.abs(rates[0]).max())
 
 
+@pytest.mark.slow
 def test_halves_of_a_rigid_boom_move_as_the_whole_one(platform, script):
     whole, halves = (script.driven(number, until=10.0, every=1.0) for number in (9, 10))
     np.testing.assert_allclose(halves["top.centre.position"], whole["top.centre.position"], atol=1e-9)
     assert np.ptp(whole["top.centre.position"], axis=0).max() > 0.01
 
 
+@pytest.mark.slow
 def test_pushed_from_within_it_keeps_its_momentum(platform):
     """Flexible and closed: moments at the joints of leg 1 are internal, so nothing of the whole's momentum changes."""
     model: Model = platform.system(13)

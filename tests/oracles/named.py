@@ -6,16 +6,10 @@ import numpy as np
 
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Body, Joint, Model, Node
+from oracles.drawing import XYZ, nested
 
 EXACT = 1e-12
 """Relative, of two ways to the same numbers."""
-
-
-XYZ = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-
-
-def rows(matrix) -> tuple[tuple[float, ...], ...]:
-    return tuple(map(tuple, np.array(matrix, float).tolist()))
 
 
 BASE = Body(
@@ -27,7 +21,7 @@ BASE = Body(
     nodes={"corner": Node(at=(0.3, 0.4, -0.2))},
 )
 CHILD = Body(
-    name="child", joint=Joint(to="end"), mass=0.8, com=(0.2, 0.1, -0.3), inertia=rows(np.diag([0.3, 0.2, 0.25]))
+    name="child", joint=Joint(to="end"), mass=0.8, com=(0.2, 0.1, -0.3), inertia=nested(np.diag([0.3, 0.2, 0.25]))
 )
 STATE = {
     "base__velocity": (0.3, -0.1, 0.2),

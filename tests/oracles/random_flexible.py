@@ -14,7 +14,7 @@ import numpy as np
 
 from mbdy.engine.files.frames import from_matrix
 from mbdy.engine.model.ports import ports
-from mbdy.engine.model.system import INERTIAL, Body, Flex, Joint, Loop, Matrix3, Model, Node, Quaternion, Side, Wheel
+from mbdy.engine.model.system import INERTIAL, Body, Flex, Joint, Loop, Model, Node, Side, Wheel
 from mbdy.engine.verification.formulations.closing import Closing
 from mbdy.engine.verification.formulations.closures import Frame
 from mbdy.engine.verification.formulations.constrained import Constrained
@@ -22,6 +22,7 @@ from mbdy.engine.verification.formulations.flexible import mass_matrix, modes_of
 from mbdy.engine.verification.formulations.solutions import condition, rank_of
 from mbdy.engine.verification.formulations.values import Reader
 from oracles.dense_kane import axis_rotation, quaternion_rotation, unit
+from oracles.drawing import any_quaternion, nested, symmetric, vector
 from oracles.random_models import CONDITION, KINDS, Root, random_inputs, random_model
 
 SORTS = ("weld", "pin", "ball", "slider", "universal", "distance", "rows")
@@ -162,28 +163,28 @@ class Cloud:
             [_spread(masses, phi[:, :, i], phi[:, :, j]) + _spread(masses, r, bent[:, :, i, j]) for j in modes]
             for i in modes
         ]
-        gyroscopic = [[_vector(masses @ np.cross(phi[:, :, i], phi[:, :, j])) for j in modes] for i in modes]
+        gyroscopic = [[vector(masses @ np.cross(phi[:, :, i], phi[:, :, j])) for j in modes] for i in modes]
         flex = Flex(
-            mass=_rows(self.mass_of_modes),
-            stiffness=_rows(0.5 * (stiffness + stiffness.T)),
-            damping=_rows(0.5 * (damping + damping.T)),
-            coupling=_rows(np.concatenate([turning, np.einsum("p,pam->am", masses, phi)])),
-            inertia_first=tuple(_matrix(_spread(masses, r, phi[:, :, k])) for k in modes),
-            inertia_second=tuple(tuple(map(_matrix, row)) for row in second),
+            mass=nested(self.mass_of_modes),
+            stiffness=nested(0.5 * (stiffness + stiffness.T)),
+            damping=nested(0.5 * (damping + damping.T)),
+            coupling=nested(np.concatenate([turning, np.einsum("p,pam->am", masses, phi)])),
+            inertia_first=tuple(symmetric(_spread(masses, r, phi[:, :, k])) for k in modes),
+            inertia_second=tuple(tuple(map(symmetric, row)) for row in second),
             gyroscopic=tuple(map(tuple, gyroscopic)),
-            moment_second=tuple(map(_rows, np.einsum("p,paij->aij", masses, bent))) if bent.any() else (),
+            moment_second=tuple(map(nested, np.einsum("p,paij->aij", masses, bent))) if bent.any() else (),
         )
         inertia = 0.5 * _spread(masses, r - com, r - com)
         nodes = {f"n{k}": self.node(at) for k, at in enumerate(places)}
         return replace(
-            body, mass=float(masses.sum()), com=_vector(com), inertia=_matrix(inertia), flex=flex, nodes=nodes
+            body, mass=float(masses.sum()), com=vector(com), inertia=symmetric(inertia), flex=flex, nodes=nodes
         )
 
     def node(self, at: np.ndarray) -> Node:
         """The node at ``at``, where the material turns by half the curl of its displacement."""
         bent = self.bend.at(at).reshape(3, self.modes, self.modes)
-        rows = _rows(np.concatenate([self.shape.turn(at), self.shape.at(at)]))
-        return Node(at=_vector(at), shape=rows, bend=tuple(map(_rows, bent)) if bent.any() else ())
+        rows = nested(np.concatenate([self.shape.turn(at), self.shape.at(at)]))
+        return Node(at=vector(at), shape=rows, bend=tuple(map(nested, bent)) if bent.any() else ())
 
 
 @dataclass(frozen=True)
@@ -218,7 +219,7 @@ def _wheeled(rng: np.random.Generator, body: Body) -> Body:
         modes = modes_of(body, np.zeros(body.modes), np.zeros(body.modes))
     whole = mass_matrix(body.mass, np.array(body.com), np.array(body.inertia), modes, np.zeros(body.modes))
     spin = float(0.4 / (axis @ np.linalg.inv(whole)[:3, :3] @ axis))  # the rest keeps a positive energy
-    return replace(body, wheels={"w": Wheel(axis=_vector(2.0 * axis), inertia=spin)})
+    return replace(body, wheels={"w": Wheel(axis=vector(2.0 * axis), inertia=spin)})
 
 
 def _noded(rng: np.random.Generator, bodies: dict[str, Body]) -> dict[str, Body]:
@@ -239,7 +240,7 @@ def _noded(rng: np.random.Generator, bodies: dict[str, Body]) -> dict[str, Body]
 
 def _on_node(rng: np.random.Generator, joint: Joint, parent: Body) -> Joint:
     at = rng.uniform(-0.3, 0.3, 3) if rng.random() < 0.5 else np.zeros(3)
-    return replace(joint, node=str(rng.choice(list(parent.nodes))), at=_vector(at))
+    return replace(joint, node=str(rng.choice(list(parent.nodes))), at=vector(at))
 
 
 def _case(rng: np.random.Generator, model: Model, most: int, redundant: float) -> Case | None:
@@ -328,22 +329,24 @@ def _loop(rng: np.random.Generator, model: Model, system: Constrained, name: str
     rows = LOOP_ROWS.get(kind, tuple(sorted((1 + rng.choice(6, rng.integers(1, 6), replace=False)).tolist())))
     site_a, node_a = _site(rng, model, system, a)
     site_b, node_b = _site(rng, model, system, b, noded=True)
-    at_a, frame_a = rng.uniform(-0.5, 0.5, 3), _quaternion(rng)
+    at_a, frame_a = rng.uniform(-0.5, 0.5, 3), any_quaternion(rng)
     if not node_a and a != INERTIAL and model.body(a).flex:
         at_a = np.zeros(3)  # off its origin only nodes say how the modes of a body move a place
-    frame = site_a.placed(at_a, _rotation(frame_a))
+    frame = site_a.placed(at_a, quaternion_rotation(np.array(frame_a)))
     C = frame.C @ (
-        _turned(rng, [row for row in rows if row <= 3]) if kind != "distance" else _rotation(_quaternion(rng))
+        _turned(rng, [row for row in rows if row <= 3])
+        if kind != "distance"
+        else quaternion_rotation(np.array(any_quaternion(rng)))
     )
     d = np.where([row in rows for row in (4, 5, 6)], 0.0, rng.uniform(-0.5, 0.5, 3))
     if kind == "distance":
         d = rng.uniform(0.4, 1.0) * unit(rng.normal(size=3))
     at_b = site_b.C.T @ (frame.r + frame.C @ d - site_b.r)
-    frame_b = _quaternion_of(site_b.C.T @ C)
+    frame_b = from_matrix((site_b.C.T @ C).tolist())
     return Loop(
         name=name,
-        a=Side(body=a, node=node_a, at=_vector(at_a), frame=frame_a),
-        b=Side(body=b, node=node_b, at=_vector(at_b), frame=frame_b),
+        a=Side(body=a, node=node_a, at=vector(at_a), frame=frame_a),
+        b=Side(body=b, node=node_b, at=vector(at_b), frame=frame_b),
         rows=() if kind == "distance" else rows,
         distance=float(np.linalg.norm(d)) if kind == "distance" else None,
         kind=kind,
@@ -367,7 +370,7 @@ def _turned(rng: np.random.Generator, rows: list[int]) -> np.ndarray:
     """A rotation of b against a that turning ``rows`` allow."""
     eye, angle, more = np.eye(3), rng.uniform(-1.2, 1.2), rng.uniform(-1.2, 1.2)
     if not rows:
-        return _rotation(_quaternion(rng))
+        return quaternion_rotation(np.array(any_quaternion(rng)))
     if len(rows) == 3:
         return eye
     if len(rows) == 2:
@@ -385,32 +388,8 @@ def _again(rng: np.random.Generator, model: Model, loop: Loop) -> Loop:
         shift[2] = rng.uniform(0.1, 0.4)
     if not loop.a.node and loop.a.body != INERTIAL and model.body(loop.a.body).flex:
         shift = np.zeros(3)
-    a, b = (replace(side, at=_vector(np.array(side.at) + _rotation(side.frame) @ shift)) for side in (loop.a, loop.b))
+    a, b = (
+        replace(side, at=vector(np.array(side.at) + quaternion_rotation(np.array(side.frame)) @ shift))
+        for side in (loop.a, loop.b)
+    )
     return replace(loop, name=f"{loop.name}again", a=a, b=b)
-
-
-def _quaternion(rng: np.random.Generator) -> Quaternion:
-    w, x, y, z = unit(rng.normal(size=4)).tolist()
-    return w, x, y, z
-
-
-def _quaternion_of(R: np.ndarray) -> Quaternion:
-    return from_matrix(R.tolist())
-
-
-def _rotation(q: Sequence[float]) -> np.ndarray:
-    return quaternion_rotation(np.array(q))
-
-
-def _vector(v: np.ndarray) -> tuple[float, float, float]:
-    x, y, z = v.tolist()
-    return x, y, z
-
-
-def _rows(matrix: np.ndarray) -> tuple[tuple[float, ...], ...]:
-    return tuple(map(tuple, matrix.tolist()))
-
-
-def _matrix(m: np.ndarray) -> Matrix3:
-    m = 0.5 * (m + m.T)
-    return _vector(m[0]), _vector(m[1]), _vector(m[2])

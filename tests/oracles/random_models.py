@@ -23,11 +23,11 @@ from mbdy.engine.model.system import (
     Model,
     Motion,
     Node,
-    Quaternion,
     Vector3,
     Wheel,
 )
 from oracles.dense_kane import axis_rotation, coefficients, quaternion_rotation, unit
+from oracles.drawing import XYZ, any_axis, any_quaternion, any_vector, generator, numbers, symmetric, vector
 
 Root = Literal["free", "attitude", "fixed", "joint", "several"]
 ROOTS: tuple[Root, ...] = get_args(Root)
@@ -37,7 +37,6 @@ CONDITION = 1e5
 SLANT = 0.35
 """Smallest volume (sine, for two) spanned by the axes of one joint: 0 is a gimbal singularity."""
 
-XYZ: tuple[Vector3, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 KINDS = (
     "fixed",
     "revolute",
@@ -50,10 +49,6 @@ KINDS = (
     "general",
 )
 KIND_WEIGHTS = (0.1, 0.22, 0.12, 0.09, 0.1, 0.09, 0.1, 0.06, 0.12)
-
-
-def generator(seed: int | np.random.Generator) -> np.random.Generator:
-    return seed if isinstance(seed, np.random.Generator) else np.random.default_rng(seed)
 
 
 def random_model(
@@ -88,9 +83,15 @@ def random_model(
     bodies = [_dressed(rng, b, wheels=wheels, nodes=nodes, springs=springs) for b in bodies]
     if massless:
         bodies = _thinned(rng, bodies)
-    gravity = (0.0, 0.0, 0.0) if rng.random() < 0.4 else _vector(rng, 6.0)
+    gravity = (0.0, 0.0, 0.0) if rng.random() < 0.4 else any_vector(rng, 6.0)
     model = Model(name="random", bodies=tuple(bodies[i] for i in rng.permutation(count)), gravity=gravity)
     return replace(model, gravity_gradient=_gradient(rng)) if gradient else model
+
+
+def hinged_model(rng: np.random.Generator, n_bodies: int | None = None) -> Model:
+    """A random model of the kind that TR 32-1592 is about: hinges, crossed hinges and welds below a floating body."""
+    kinds = ("fixed", "revolute", "universal", "gimbal")
+    return random_model(rng, n_bodies, roots=("free", "attitude"), kinds=kinds, wheels=False, floating_motion=False)
 
 
 def _tree(
@@ -139,11 +140,11 @@ def random_joint(rng: np.random.Generator, to: str, *, kinds: Sequence[str] = KI
     rotations: tuple[Vector3, ...] = ()
     spherical = kind == "spherical"
     if kind in ("revolute", "cylindrical"):
-        rotations = (_axis(rng),)
+        rotations = (any_axis(rng),)
     if kind == "cylindrical":
         translations = rotations
     elif kind == "prismatic":
-        translations = (_axis(rng),)
+        translations = (any_axis(rng),)
     elif kind == "universal":
         rotations = _turning_axes(rng, 2)
     elif kind == "gimbal":
@@ -162,8 +163,8 @@ def random_joint(rng: np.random.Generator, to: str, *, kinds: Sequence[str] = KI
         translations=translations,
         rotations=rotations,
         spherical=spherical,
-        at=_vector(rng, 0.8),
-        frame=_quaternion(rng) if rng.random() < 0.8 else (1.0, 0.0, 0.0, 0.0),
+        at=any_vector(rng, 0.8),
+        frame=any_quaternion(rng) if rng.random() < 0.8 else (1.0, 0.0, 0.0, 0.0),
     )
 
 
@@ -173,17 +174,17 @@ def _dressed(rng: np.random.Generator, body: Body, *, wheels: bool, nodes: bool,
     if springs and not joint.floating and joint.n_u and rng.random() < 0.5:
         joint = replace(
             joint,
-            stiffness=_numbers(rng.uniform(0.0, 30.0, joint.n_coordinates)),
-            rest=_numbers(rng.uniform(-0.5, 0.5, joint.n_coordinates)),
-            damping=_numbers(rng.uniform(0.0, 3.0, joint.n_u)),
+            stiffness=numbers(rng.uniform(0.0, 30.0, joint.n_coordinates)),
+            rest=numbers(rng.uniform(-0.5, 0.5, joint.n_coordinates)),
+            damping=numbers(rng.uniform(0.0, 3.0, joint.n_u)),
         )
     mass = float(np.exp(rng.uniform(np.log(1.0), np.log(15.0))))
-    turned = quaternion_rotation(np.array(_quaternion(rng)))
+    turned = quaternion_rotation(np.array(any_quaternion(rng)))
     spread = turned @ np.diag(rng.uniform(0.03, 0.4, 3)) @ turned.T
     inertia = mass * (np.trace(spread) * np.eye(3) - spread)
-    body = replace(body, joint=joint, mass=mass, com=_vector(rng, 0.6), inertia=_matrix(inertia))
+    body = replace(body, joint=joint, mass=mass, com=any_vector(rng, 0.6), inertia=symmetric(inertia))
     if nodes and rng.random() < 0.4:
-        body = replace(body, nodes={f"n{k}": Node(at=_vector(rng, 1.0)) for k in range(rng.integers(1, 3))})
+        body = replace(body, nodes={f"n{k}": Node(at=any_vector(rng, 1.0)) for k in range(rng.integers(1, 3))})
     if wheels and rng.random() < 0.35:
         body = replace(body, wheels=_wheels(rng, inertia))
     return body
@@ -193,7 +194,7 @@ def _wheels(rng: np.random.Generator, inertia: np.ndarray) -> dict[str, Wheel]:
     """Up to three wheels that leave the body's own inertia positive definite."""
     found = {}
     for k in range(int(rng.integers(1, 4))):
-        axis = _axis(rng)
+        axis = any_axis(rng)
         a = unit(np.array(axis))
         spin = float(rng.uniform(0.05, 0.5) / (a @ np.linalg.solve(inertia, a)))
         inertia = inertia - spin * np.outer(a, a)
@@ -228,10 +229,10 @@ def revalued(seed: int | np.random.Generator, model: Model) -> Model:
     rng = generator(seed)
 
     def scaled(values: Sequence[float]) -> tuple[float, ...]:
-        return _numbers(np.array(values) * rng.uniform(0.7, 1.3, len(values)))
+        return numbers(np.array(values) * rng.uniform(0.7, 1.3, len(values)))
 
     def stretched(axis: Sequence[float]) -> Vector3:
-        return _vector3(np.array(axis) * rng.uniform(0.5, 2.0))
+        return vector(np.array(axis) * rng.uniform(0.5, 2.0))
 
     bodies = []
     for body in model.bodies:
@@ -239,8 +240,8 @@ def revalued(seed: int | np.random.Generator, model: Model) -> Model:
         if not joint.floating:
             joint = replace(
                 joint,
-                at=_vector3(np.array(joint.at) + rng.uniform(-0.2, 0.2, 3)),
-                frame=_quaternion(rng),
+                at=vector(np.array(joint.at) + rng.uniform(-0.2, 0.2, 3)),
+                frame=any_quaternion(rng),
                 translations=tuple(map(stretched, joint.translations)),
                 rotations=tuple(map(stretched, joint.rotations)),
                 stiffness=scaled(joint.stiffness),
@@ -252,10 +253,10 @@ def revalued(seed: int | np.random.Generator, model: Model) -> Model:
                 body,
                 joint=joint,
                 mass=body.mass * factor,
-                inertia=_matrix(factor * np.array(body.inertia)),
-                com=_vector3(np.array(body.com) + rng.uniform(-0.1, 0.1, 3)),
+                inertia=symmetric(factor * np.array(body.inertia)),
+                com=vector(np.array(body.com) + rng.uniform(-0.1, 0.1, 3)),
                 wheels={n: Wheel(axis=stretched(w.axis), inertia=w.inertia * factor) for n, w in body.wheels.items()},
-                nodes={n: Node(at=_vector(rng, 1.0)) for n in body.nodes},
+                nodes={n: Node(at=any_vector(rng, 1.0)) for n in body.nodes},
             )
         )
     gradient = model.gravity_gradient and _gradient(rng)
@@ -278,20 +279,20 @@ def explicit_rotors(seed: int | np.random.Generator, model: Model) -> Model:
             spin = np.outer(a, a)
             rotor = Body(
                 name=rotor_name(body.name, name),
-                joint=Joint(to=body.name, kind="revolute", rotations=(wheel.axis,), at=_vector(rng, 0.3)),
+                joint=Joint(to=body.name, kind="revolute", rotations=(wheel.axis,), at=any_vector(rng, 0.3)),
                 mass=0.1 * body.mass,
-                com=_vector3(a * rng.uniform(-0.2, 0.2)),
-                inertia=_matrix(J * spin + 0.6 * J * (np.eye(3) - spin)),
+                com=vector(a * rng.uniform(-0.2, 0.2)),
+                inertia=symmetric(J * spin + 0.6 * J * (np.eye(3) - spin)),
             )
             bodies.append(rotor)
             # What is left of the body when the rotor is taken out.
             place = np.array(rotor.joint.at) + np.array(rotor.com)
             mass, moment = mass - rotor.mass, moment - rotor.mass * place
-            about = about - _about_origin(replace(rotor, com=_vector3(place)))
+            about = about - _about_origin(replace(rotor, com=vector(place)))
         centre = moment / mass if mass else np.array(body.com)
-        left = replace(body, mass=mass, com=_vector3(centre), wheels={})
-        own = about - _about_origin(replace(left, inertia=_matrix(np.zeros((3, 3)))))
-        bodies.append(replace(left, inertia=_matrix(own)) if body.wheels else body)
+        left = replace(body, mass=mass, com=vector(centre), wheels={})
+        own = about - _about_origin(replace(left, inertia=symmetric(np.zeros((3, 3)))))
+        bodies.append(replace(left, inertia=symmetric(own)) if body.wheels else body)
     return replace(model, bodies=tuple(bodies))
 
 
@@ -329,7 +330,7 @@ def _drawn(rng: np.random.Generator, model: Model) -> np.ndarray:
     table = ports(model)
     x = rng.uniform(-1.0, 1.0, len(table.state_names))
     for at in table.quaternions:
-        x[at : at + 4] = _quaternion(rng)
+        x[at : at + 4] = any_quaternion(rng)
     for body in model.bodies:
         angles = table.by_name.get(f"{body.name}.joint.angle")
         if angles is not None and angles.state is not None:
@@ -364,7 +365,7 @@ def _gradient(rng: np.random.Generator) -> GravityGradient:
 
 def _orbit_position(rng: np.random.Generator, mu: float) -> Vector3:
     """Where ``mu/R^3`` is of order one, as all else is."""
-    return _vector3(unit(rng.normal(size=3)) * np.cbrt(mu / rng.uniform(0.3, 3.0)))
+    return vector(unit(rng.normal(size=3)) * np.cbrt(mu / rng.uniform(0.3, 3.0)))
 
 
 def _angles(rng: np.random.Generator, axes: tuple[Vector3, ...]) -> np.ndarray:
@@ -386,7 +387,7 @@ def _span(axes: Sequence[Vector3], angles: np.ndarray) -> float:
 
 def _turning_axes(rng: np.random.Generator, count: int) -> tuple[Vector3, ...]:
     while True:
-        axes = tuple(_axis(rng) for _ in range(count))
+        axes = tuple(any_axis(rng) for _ in range(count))
         grid = np.linspace(-np.pi, np.pi, 25)
         angles = np.stack([0 * grid, grid, 0 * grid], 1)[:, :count]
         if max(_span(axes, a) for a in angles) > 0.6:
@@ -395,37 +396,6 @@ def _turning_axes(rng: np.random.Generator, count: int) -> tuple[Vector3, ...]:
 
 def _sliding_axes(rng: np.random.Generator, count: int) -> tuple[Vector3, ...]:
     while True:
-        axes = tuple(_axis(rng) for _ in range(count))
+        axes = tuple(any_axis(rng) for _ in range(count))
         if _span(axes, np.zeros(count)) > SLANT:
             return axes
-
-
-def _axis(rng: np.random.Generator) -> Vector3:
-    """A coordinate axis (of either sense) or any direction, of any length."""
-    if rng.random() < 0.35:
-        return _vector3(np.array(XYZ[rng.integers(3)]) * rng.choice([-1.0, 1.0]))
-    direction = rng.normal(size=3)
-    return _vector3(unit(direction) * np.exp(rng.uniform(-1.0, 1.0)))
-
-
-def _quaternion(rng: np.random.Generator) -> Quaternion:
-    w, x, y, z = unit(rng.normal(size=4)).tolist()
-    return w, x, y, z
-
-
-def _vector(rng: np.random.Generator, size: float) -> Vector3:
-    return _vector3(rng.uniform(-size, size, 3))
-
-
-def _vector3(v: np.ndarray) -> Vector3:
-    x, y, z = v.tolist()
-    return x, y, z
-
-
-def _numbers(values: np.ndarray) -> tuple[float, ...]:
-    return tuple(values.tolist())
-
-
-def _matrix(m: np.ndarray) -> Matrix3:
-    m = 0.5 * (m + m.T)
-    return _vector3(m[0]), _vector3(m[1]), _vector3(m[2])

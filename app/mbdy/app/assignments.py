@@ -53,7 +53,7 @@ def assignment(text: str, ports: Ports, option: str = "--set") -> Assignment:
     if not (equals and name and value):
         raise RequestError(f"{option} {text}: give NAME=VALUE, e.g. {option} 'bus.omega[1]=5 deg/s'")
     try:
-        variable, part = ports.find(name)
+        variable, part = ports.find(name, starts=True)
         values = _values(value, name, variable, part)
     except KeyError as fault:
         raise RequestError(f"{option} {text}: {fault.args[0]}") from None
@@ -84,9 +84,9 @@ def _values(text: str, name: str, variable: Variable, part: slice) -> _Read:
     units = variable.units[part]
     read = _entries(text)
     entries = [read] if isinstance(read, str) else read
-    if variable.name.endswith(".inertia") and len(units) == len(PLACES) and len(entries) == 3:
+    if variable.quantity == "inertia" and len(units) == len(PLACES) and len(entries) == 3:
         entries = _tensor(entries, units[0])
-    elif isinstance(read, str) and variable.name.rpartition(".joint.")[2] in SHARED:
+    elif isinstance(read, str) and variable.owner.kind == "joint" and variable.quantity in SHARED:
         entries = entries * len(units)
     if not all(isinstance(entry, str) for entry in entries):
         raise RefusalError("has too many brackets", "give a list such as [0.1, 0, 0]")
@@ -106,9 +106,9 @@ def _wrong_count(name: str, variable: Variable, part: slice, got: int) -> str:
     unit = (shown[0] or units[0]) if len(set(units)) == 1 else ""
     behind = "" if unit in ("", "1") else f" {unit}"
     first = "true" if variable.boolean else "2"
-    if len(units) == len(PLACES) and variable.name.endswith(".inertia"):
+    if len(units) == len(PLACES) and variable.quantity == "inertia":
         whole = "[2, 2, 2]"
-    elif variable.name.endswith((".attitude", ".frame")):
+    elif variable.quantity in ("attitude", "frame"):
         whole, first = "[1, 0, 0, 0]", "1"
     else:
         whole = f"[{', '.join([first, *['false' if variable.boolean else '0'] * (len(units) - 1)])}]"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from mbdy.app.totals import Totals
-    from mbdy.app.tree import Branch
+    from mbdy.app.tree import TreeEntry
     from mbdy.blocks import Plant
     from mbdy.engine import Model
 
@@ -32,7 +32,8 @@ def check(
 
     loaded = load_model(model)
     plant = Plant(loaded)
-    found = totals(loaded, plant.outputs())
+    seen = plant if loaded.whole is loaded else Plant(loaded.whole)
+    found = totals(loaded, seen.outputs())
     if as_json:
         show_json(_facts(model, plant, found))
     else:
@@ -126,7 +127,7 @@ def _tree(model: Model) -> Tree:
 
     from mbdy.app.tree import branches
 
-    def grow(trunk: Tree, below: tuple[Branch, ...]) -> None:
+    def grow(trunk: Tree, below: tuple[TreeEntry, ...]) -> None:
         for branch in below:
             label = Text.assemble((branch.name, "bold"), f"  {branch.joint}  ", ("; ".join(branch.details), "dim"))
             grow(trunk.add(label), branch.below)

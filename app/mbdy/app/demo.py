@@ -168,7 +168,7 @@ def measured(run: Run, block: Run, errors: Array) -> dict[str, float]:
     from mbdy.app.summary import drift
 
     rates = np.linalg.norm(run[f"{BODY}.omega"], axis=1)
-    angles = [np.abs(run[v.name]) for v in run.ports.outputs if v.name.endswith(".joint.angle")]
+    angles = [np.abs(run[v.name]) for v in run.ports.outputs if v.quantity == "angle"]
 
     def bent(rows: slice) -> float:
         return max((float(values[rows].max()) for values in angles), default=0.0)

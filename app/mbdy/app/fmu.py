@@ -19,7 +19,7 @@ from mbdy.app.common import (
     written,
 )
 from mbdy.app.progress import busy
-from mbdy.app.simulate import INTEGRATOR_HELP, Integrator
+from mbdy.app.simulate import INTEGRATOR_HELP, IntegratorName
 
 if TYPE_CHECKING:
     from mbdy.engine import Dynamics
@@ -38,7 +38,7 @@ Platforms = Annotated[
 """The option ``--platform``."""
 
 
-class Equations(StrEnum):
+class DynamicsName(StrEnum):
     """Which equations of the model an FMU runs."""
 
     FULL = "full"
@@ -68,18 +68,18 @@ def fmu(
     ] = KIND,
     platform: Platforms = None,
     equations: Annotated[
-        Equations,
+        DynamicsName,
         typer.Option(
             "--dynamics",
             help="Full equations; linear ones about the file's start (constant matrices, or first-order geometry of "
             "external forces); or linear hinges of terminal appendages alone.",
         ),
-    ] = Equations.FULL,
+    ] = DynamicsName.FULL,
     scalars: Annotated[
         bool, typer.Option("--scalars", help="No arrays in FMI 3.0, for importers that cannot use them.")
     ] = False,
     step: Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")] = "0.001",
-    integrator: Annotated[Integrator, typer.Option(help=INTEGRATOR_HELP)] = Integrator.RK4,
+    integrator: Annotated[IntegratorName, typer.Option(help=INTEGRATOR_HELP)] = IntegratorName.RK4,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Export a model as an FMU."""

@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 
 from mbdy.app.common import counted
 from mbdy.blocks.fast_mode import longest_step
-from mbdy.engine import Body, Loop, Model
+from mbdy.engine import Assembly, Body, Loop, Model
 from mbdy.engine.assembly.start import assembly
 from mbdy.engine.linear.fastest_mode import fastest_mode
 from mbdy.engine.model.system import Side
@@ -108,7 +108,7 @@ def lines(model: Model) -> Iterator[tuple[str, str]]:
     words = f"{closed.rows} in all, {closed.rank} of them independent"
     yield "rows of loops", words + (f", {closed.redundant} repeat others" if closed.redundant else "")
     yield "left by loops", counted(closed.degrees_of_freedom, "degree") + " of freedom"
-    yield "closing moved", _moved(model)
+    yield "closing moved", _moved(closed)
 
 
 def _modes(hertz: list[float]) -> str:
@@ -125,8 +125,7 @@ def _loop(loop: Loop) -> str:
     return f"{loop.name}: {place(loop.a)} to {place(loop.b)}, {named}{held}{state}"
 
 
-def _moved(model: Model) -> str:
-    found = assembly(model)
+def _moved(found: Assembly) -> str:
     said = [f"{found.angle_of} by up to {math.degrees(found.angle):.4g} deg"] * (found.angle > 0)
     said += [f"{found.distance_of} by up to {found.distance:.4g} m"] * (found.distance > 0)
     said += [f"modal displacements by up to {found.modal:.4g}"] * (found.modal > 0)

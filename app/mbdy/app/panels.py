@@ -25,8 +25,8 @@ MOST_PANELS = 24
 
 DRAWN = ("omega", "attitude", "joint_rates", "joint_positions", "wheels", "residuals", "loops")
 """Ports whose outputs have sections of their own."""
-MODAL = (".flex.displacement", ".flex.strain_energy")
-"""Endings of the outputs of modes that have."""
+MODAL = ("displacement", "strain_energy")
+"""Quantities of modes that have."""
 
 FEW = 10
 """Rows of a run that are drawn as points too."""
@@ -79,9 +79,6 @@ def sections(run: Run) -> list[Section]:
     """All that the report of ``run`` plots."""
     known = recorded(run)
 
-    def of(*endings: str) -> Iterator[Panel]:
-        return (panel(run, v) for v in known if v.name.endswith(endings))
-
     bodies = [v for v in known if v.port == "attitude"]
     found = [
         Section(
@@ -95,7 +92,7 @@ def sections(run: Run) -> list[Section]:
             tuple(p for v in bodies for p in (panel(run, v), euler_panel(run, v))),
         ),
         Section("Joints", "Positions and speeds of the joints.", tuple(_joints(run, known))),
-        Section("Wheels", "Speed relative to the body.", tuple(of(".speed"))),
+        Section("Wheels", "Speed relative to the body.", tuple(panel(run, v) for v in known if v.quantity == "speed")),
         Section("Modes", "Modal displacements of flexible bodies, and the energy in them.", tuple(_modes(run, known))),
         Section(
             "Loops",
@@ -106,7 +103,7 @@ def sections(run: Run) -> list[Section]:
         Section("Momentum and energy", _balance_words(), tuple(_balances(run, known))),
     ]
     if len(run.names) < len(run.ports.output_names):
-        drawn = {v.name for v in known if v.port in DRAWN or v.name.endswith(MODAL)}
+        drawn = {v.name for v in known if v.port in DRAWN or _modal(v)}
         rest = [v for v in known if v.name not in drawn and v.name not in TOTALS]
         found.append(Section("Other outputs", "Recorded on request.", tuple(panel(run, v) for v in rest)))
     return [section for section in found if section.panels]
@@ -129,35 +126,38 @@ def euler_panel(run: Run, variable: Variable) -> Panel:
     pitch = np.arcsin(np.clip(2 * (w * y - z * x), -1.0, 1.0))
     roll = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
     angles = (("roll", np.unwrap(roll)), ("pitch", pitch), ("yaw", np.unwrap(yaw)))
-    body = variable.name.removesuffix(".attitude")
     lines = tuple((name, np.degrees(angle)) for name, angle in angles)
-    return Panel(f"{body}: Euler angles", "Intrinsic z-y-x: yaw, then pitch, then roll", "deg", lines)
+    return Panel(f"{variable.owner}: Euler angles", "Intrinsic z-y-x: yaw, then pitch, then roll", "deg", lines)
 
 
 def _joints(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
     """Joint by joint: its positions, then its speeds."""
     ports = ("joint_positions", "joint_rates")
     of_joint = [v for v in known if v.port in ports]
-    for joint in dict.fromkeys(v.name.rpartition(".")[0] for v in of_joint):
-        own = [v for v in of_joint if v.name.rpartition(".")[0] == joint]
+    for joint in dict.fromkeys(v.owner for v in of_joint):
+        own = [v for v in of_joint if v.owner == joint]
         yield from (panel(run, v) for port in ports for v in own if v.port == port)
 
 
 def _modes(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
     """Body by body: its modal displacements, then the energy in them."""
-    for v in known:
-        if v.name.endswith(".flex.displacement"):
+    for v in filter(_modal, known):
+        if v.quantity == "displacement":
             values = run[v.name].reshape(len(run), -1)
             yield Panel(v.name, v.description, "1", tuple((f"mode {k + 1}", values[:, k]) for k in range(v.size)))
-        elif v.name.endswith(".flex.strain_energy"):
+        else:
             yield panel(run, v)
+
+
+def _modal(variable: Variable) -> bool:
+    return variable.owner.kind == "modes" and variable.quantity in MODAL
 
 
 def _loops(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
     """Loop by loop: its force and torque, then its errors, each unit by itself."""
     of_loop = [v for v in known if v.port in ("residuals", "loops")]
-    for loop in dict.fromkeys(v.name.rpartition(".")[0] for v in of_loop):
-        own = {v.name.rpartition(".")[2]: v for v in of_loop if v.name.rpartition(".")[0] == loop}
+    for loop in dict.fromkeys(v.owner for v in of_loop):
+        own = {v.quantity: v for v in of_loop if v.owner == loop}
         yield from (panel(run, own[what]) for what in ("force", "torque") if what in own)
         for what in ("residual", "residual_rate"):
             if what in own:

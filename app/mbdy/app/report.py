@@ -13,8 +13,8 @@ import numpy as np
 
 from mbdy.app.common import version
 from mbdy.app.panels import MOST_PANELS, Section, sections
-from mbdy.app.summary import TOTALS, causes, drift
-from mbdy.app.tree import Branch, branches, degrees_of_freedom
+from mbdy.app.summary import TOTALS, causes, drift, recorded
+from mbdy.app.tree import TreeEntry, branches, degrees_of_freedom
 from mbdy.blocks import Run
 from mbdy.engine import Model, Variable
 
@@ -126,9 +126,9 @@ def _header(
 def _numbers(run: Run, acting: Mapping[str, str]) -> str:
     """The figures that say whether to trust the run."""
     said = [("end of the run", f"{run.time[-1]:g} s")]
-    present = set(run.names)
+    present = {variable.name for variable in recorded(run)}
     for name, what in zip(TOTALS[:3], ("angular momentum", "linear momentum", "energy"), strict=True):
-        if present.isdisjoint(run.ports.by_name[name].scalar_names):
+        if name not in present:
             continue
         change = drift(run, name)
         absolute = f"{change.worst:.2g} {change.unit}"
@@ -160,7 +160,7 @@ def _model(run: Run, model: Model, settings: Mapping[str, str]) -> str:
     )
 
 
-def _branch(branch: Branch) -> str:
+def _branch(branch: TreeEntry) -> str:
     below = f"<ul>{''.join(map(_branch, branch.below))}</ul>" if branch.below else ""
     details = escape("; ".join(branch.details))
     return f'<li><b>{escape(branch.name)}</b> {escape(branch.joint)} <span class="soft">{details}</span>{below}</li>'
@@ -183,7 +183,7 @@ def _plots(drawn: Sequence[Section]) -> Iterable[str]:
 
 
 def _tables(run: Run, values: Mapping[str, float]) -> str:
-    starts = [v for v in run.ports.outputs if v.start is not None]
+    starts = [v for v in (*run.ports.outputs, *run.ports.hidden) if v.start_at is not None]
     parts = ['<h2 id="values">Values</h2>', '<div class="card">']
     for what, variables, opened in (
         ("Parameters", run.ports.parameters, True),

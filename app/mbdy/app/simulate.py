@@ -41,7 +41,7 @@ PAGES, TABLES = (".html", ".htm"), (".csv", ".tsv")
 """How files of the two sorts are usually called."""
 
 
-class Integrator(StrEnum):
+class IntegratorName(StrEnum):
     """The core's integrators."""
 
     RK4 = "rk4"
@@ -56,7 +56,7 @@ INTEGRATOR_HELP = (
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RunSettings:
     """What a run was asked for, times in s."""
 
     until: float
@@ -83,7 +83,7 @@ def simulate(
     until: Annotated[str, typer.Option(help="End of the run, in s or with a unit ('2 min').")] = "60",
     every: Annotated[str | None, typer.Option(help="Time between recorded rows; about 500 rows if left out.")] = None,
     step: Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")] = "0.001",
-    integrator: Annotated[Integrator, typer.Option(help=INTEGRATOR_HELP)] = Integrator.RK4,
+    integrator: Annotated[IntegratorName, typer.Option(help=INTEGRATOR_HELP)] = IntegratorName.RK4,
     assign: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any input, parameter or start value; as often as needed."),
@@ -114,7 +114,7 @@ def simulate(
     from mbdy.blocks.grids import usual_period
 
     end, internal = seconds(until, "--until"), seconds(step, "--step")
-    settings = Settings(
+    settings = RunSettings(
         until=end,
         every=seconds(every, "--every") if every else max(internal, usual_period(end)),
         step=internal,
@@ -164,7 +164,7 @@ class Done:
     ``inputs`` are the sizes that inputs reach, by scalar name, where they are not those of the model.
     """
 
-    def __init__(self, run: Run, model: Model, settings: Settings, inputs: Mapping[str, float], fault: str) -> None:
+    def __init__(self, run: Run, model: Model, settings: RunSettings, inputs: Mapping[str, float], fault: str) -> None:
         from mbdy.app.summary import causes
 
         self.run, self.model, self.settings, self.fault = run, model, settings, fault
@@ -203,7 +203,7 @@ def _suited(path: Path, option: str) -> Path:
     return path
 
 
-def _table(plant: Plant, settings: Settings, values: Mapping[str, float]) -> InputTable | None:
+def _table(plant: Plant, settings: RunSettings, values: Mapping[str, float]) -> InputTable | None:
     """The inputs of ``--input``; refuses those that ``--set`` gives too."""
     if not settings.inputs:
         return None
@@ -221,7 +221,7 @@ def _sizes(table: InputTable | None) -> dict[str, float]:
 
 
 def _run(
-    plant: Plant, settings: Settings, patterns: list[str] | None, tell: Tell
+    plant: Plant, settings: RunSettings, patterns: list[str] | None, tell: Tell
 ) -> tuple[Run, SimulationError | None]:
     """The run, as far as it came, and the fault that ended it early."""
     from mbdy.app.summary import TOTALS
@@ -235,7 +235,7 @@ def _run(
             every=settings.every,
             inputs=settings.inputs,
             linear=settings.linear,
-            outputs=None if patterns is None else [*patterns, *TOTALS],
+            outputs=None if patterns is None else [*patterns, *plant.ports.by_name.keys() & set(TOTALS)],
             progress=tell,
         )
     except SimulationError as fault:
@@ -247,7 +247,7 @@ def _picked(run: Run, patterns: list[str] | None) -> Run:
     """``run`` with the outputs that match ``patterns`` only."""
     from mbdy.blocks.run import selected
 
-    places = selected(run.names, patterns)
+    places = selected(run.names, patterns, run.ports.hidden_names)
     return replace(run, names=tuple(run.names[i] for i in places), values=run.values[:, places])
 
 
@@ -281,7 +281,7 @@ def summarise(done: Done) -> None:
     """Print the end of a run and its drifts."""
     from rich.table import Table
 
-    from mbdy.app.summary import TOTALS, drift, positions, rates
+    from mbdy.app.summary import TOTALS, drift, positions, rates, recorded
 
     run = done.run
     end = f"{run.time[-1]:g} s" + ("" if run.complete else " (ended early)")
@@ -296,10 +296,11 @@ def summarise(done: Done) -> None:
         if len(lines) > MOST_LINES:
             table.add_row(f"... {len(lines) - MOST_LINES} more", "", "")
         table.add_section()
-    for name in TOTALS[:3]:
+    present = {variable.name for variable in recorded(run)}
+    for name in (name for name in TOTALS[:3] if name in present):
         change = drift(run, name)
         notes = "; ".join(filter(None, (change.of_start, done.acting.get(name))))
         table.add_row(f"{name} change", f"{change.worst:.2g}" + (f" ({notes})" if notes else ""), change.unit)
-    residual = float(abs(run[TOTALS[3]]).max())
-    table.add_row("system.work_residual", f"{residual:.2g}", "W")
+    if TOTALS[3] in present:
+        table.add_row(TOTALS[3], f"{float(abs(run[TOTALS[3]]).max()):.2g}", "W")
     terminal().print(table)

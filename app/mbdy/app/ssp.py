@@ -19,7 +19,7 @@ from mbdy.app.common import (
 )
 from mbdy.app.fmu import Platforms
 from mbdy.app.progress import busy
-from mbdy.app.simulate import INTEGRATOR_HELP, Integrator
+from mbdy.app.simulate import INTEGRATOR_HELP, IntegratorName
 
 FMI = "2.0"
 """The version of SSP 1.0's FMUs."""
@@ -53,7 +53,7 @@ def ssp(
     kind: Annotated[str, typer.Option(help="What the plant's FMU is made of, as for mbdy fmu.")] = "python",
     platform: Platforms = None,
     step: Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")] = "0.001",
-    integrator: Annotated[Integrator, typer.Option(help=INTEGRATOR_HELP)] = Integrator.RK4,
+    integrator: Annotated[IntegratorName, typer.Option(help=INTEGRATOR_HELP)] = IntegratorName.RK4,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Export a model and a controller, connected, as an SSP package."""

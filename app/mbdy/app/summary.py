@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mbdy.blocks import Run
 from mbdy.engine import Model, Ports, Variable
+from mbdy.engine.model.owners import Quantity
 from mbdy.engine.model.system import INERTIAL
 
 Array = NDArray[np.float64]
@@ -78,7 +79,7 @@ def recorded(run: Run) -> list[Variable]:
 def rates(run: Run) -> Iterator[tuple[str, str, list[float]]]:
     """Angular velocities, joint rates and wheel speeds at the end: name, unit, values for a person's eye."""
     for variable in recorded(run):
-        if variable.port in ("omega", "joint_rates") or variable.name.endswith(".speed"):
+        if variable.port in ("omega", "joint_rates") or variable.quantity == "speed":
             last = run[variable.name][-1]
             unit, factor = displayed(variable)
             yield variable.name, unit, (np.atleast_1d(last) * factor).tolist()
@@ -86,9 +87,10 @@ def rates(run: Run) -> Iterator[tuple[str, str, list[float]]]:
 
 def positions(run: Run, model: Model) -> Iterator[tuple[str, str, list[float]]]:
     """Attitudes of floating roots and positions of joints at the end, as `rates`."""
-    roots = {f"{body.name}.attitude" for body in model.bodies if body.joint.floating}
+    roots = {body.name for body in model.bodies if body.joint.floating}
     for variable in recorded(run):
-        if variable.name in roots or variable.port == "joint_positions":
+        root = variable.port == "attitude" and variable.owner.name in roots
+        if root or variable.port == "joint_positions":
             last = np.atleast_1d(run[variable.name][-1])
             shown = [displayed(variable, k) for k in range(variable.size)]
             yield variable.name, shown[0][0], [float(x) * factor for x, (_, factor) in zip(last, shown, strict=True)]
@@ -99,16 +101,16 @@ def causes(model: Model, table: Ports, largest: Mapping[str, float]) -> dict[str
 
     ``largest`` is the size that inputs reach, by scalar name; those left out stay as in the model.
     """
-    inputs = dict(zip(table.input_names, table.vector("input"), strict=True)) | dict(largest)
 
-    def acts(sort: str, *ports: str) -> bool:
-        given = (v for v in table.inputs if v.port in ports and v.name.endswith(sort))
-        return any(inputs[name] for variable in given for name in variable.scalar_names)
+    def acts(quantity: Quantity, *ports: str) -> bool:
+        given = (v for v in (*table.inputs, *table.hidden) if v.port in ports and v.quantity == quantity)
+        starts = ((name, start) for v in given for name, start in zip(v.scalar_names, v.start or (), strict=True))
+        return any(largest.get(name, start) for name, start in starts)
 
     roots = [body.joint for body in model.bodies if body.joint.to == "inertial"]
     held = any(not joint.floating or any(motion != "free" for motion in joint.motion) for joint in roots)
-    forces = acts(".force", "external_forces", "node_forces")
-    torques = acts(".torque", "external_forces", "node_forces")
+    forces = acts("force", "external_forces", "node_forces")
+    torques = acts("torque", "external_forces", "node_forces")
     outside = ["external forces act"] * forces
     looped = any(side.body == INERTIAL for loop in model.loops for side in (loop.a, loop.b))
     mount = ["the joint to inertial acts"] * held + ["a loop to inertial acts"] * looped
@@ -121,7 +123,7 @@ def causes(model: Model, table: Ports, largest: Mapping[str, float]) -> dict[str
 
 def facts(run: Run) -> dict[str, Any]:
     """The summary for a machine, in SI."""
-    present = set(run.names)
+    present = {variable.name for variable in recorded(run)}
     found: dict[str, Any] = {
         "rows": len(run),
         "end": float(run.time[-1]),
@@ -130,7 +132,7 @@ def facts(run: Run) -> dict[str, Any]:
         "drift": {},
     }
     for name in TOTALS[:3]:
-        if present.intersection(run.ports.by_name[name].scalar_names):
+        if name in present:
             change = drift(run, name)
             found["drift"][name] = {"unit": change.unit, "worst": change.worst, "relative": change.relative}
     if TOTALS[3] in present:

@@ -10,23 +10,23 @@ from mbdy.engine.model.topology import ROOT, tree
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class TreeEntry:
     """One body: its ``name``, what its joint is, the rest worth knowing, and the bodies that hang on it."""
 
     name: str
     joint: str
     details: tuple[str, ...]
-    below: tuple[Branch, ...]
+    below: tuple[TreeEntry, ...]
 
 
-def branches(model: Model) -> tuple[Branch, ...]:
+def branches(model: Model) -> tuple[TreeEntry, ...]:
     """The bodies that are joined to the inertial frame, each with all that hangs on it."""
     shape = tree(model)
-    made: dict[int, Branch] = {}
+    made: dict[int, TreeEntry] = {}
     for place in shape.inward:
         body = model.bodies[place]
         below = tuple(made[child] for child in shape.children[place])
-        made[place] = Branch(body.name, joint_words(body), details(body), below)
+        made[place] = TreeEntry(body.name, joint_words(body), details(body), below)
     return tuple(made[place] for place in range(len(model.bodies)) if shape.parent[place] == ROOT)
 
 

@@ -45,10 +45,10 @@ from mbdy.blocks.plant.typed import (
 from mbdy.blocks.prescribed import ProfileNote
 from mbdy.blocks.profiles import CosineSlew, Profile, Ramp, Table, Triple
 from mbdy.blocks.run import Run
-from mbdy.blocks.set_starts import StartMovedWarning
 from mbdy.blocks.simulate import Controller, SimulationError, simulate
 from mbdy.blocks.singular import SingularityWarning
 from mbdy.blocks.table import InputTable, input_table
+from mbdy.engine import StartMovedWarning
 
 __all__ = [
     "Attitudes",

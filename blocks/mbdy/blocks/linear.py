@@ -69,7 +69,7 @@ class PartlyLinearPlant(Plant):
         """Linear hinges: name, place of the angle in x, reference."""
         assert isinstance(self.dynamics, PartlyLinear)
         found = references(self.model, linear_joints(self.model, self.dynamics.joints))
-        states = self.ports.by_name
+        states = self.ports.states
         return [(body, (states[f"{body}.joint.angle"].state or 0) + turn, angle) for body, turn, angle in found]
 
     def step(self, H: float) -> Outputs:

@@ -124,7 +124,7 @@ def simulate_located(
     record = grid("every", every, until, close)
     table = None if inputs is None else input_table(inputs, plant.ports, linear=linear)
     times = record if table is None else merged(close, record, table.time[table.time < until - close])
-    picked = np.array(selected(plant.output_names, outputs), dtype=np.intc)
+    picked = np.array(selected(plant.output_names, outputs, plant.ports.hidden_names), dtype=np.intc)
     recorder = Recorder(plant, picked, len(record))
     march = _March(plant, controller, chosen, table, positive("tolerance", tolerance), close)
     with reported(progress) as tell, ended_by_faults(plant, recorder):

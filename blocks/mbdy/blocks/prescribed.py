@@ -31,12 +31,15 @@ class ProfileNote(UserWarning):
 
 @dataclass(frozen=True)
 class Follower:
-    """A degree of freedom and its profile; the other fields are names of scalar variables, ``""`` for none."""
+    """A degree of freedom and its profile; the other fields are names of scalar variables, ``""`` for none, and places
+    of states."""
 
     key: str
     profile: Profile
     position: str
+    position_at: int
     speed: str
+    speed_at: int
     acceleration: str
     prescribed: str
     locked: str
@@ -88,9 +91,10 @@ class Prescribed:
                 raise VariableError(f"profile of {f.key!r}: must be finite, got {tuple(start)} at 0 s")
             if f.locked and self.plant[f.locked]:
                 raise VariableError(f"profile of {f.key!r}: {f.locked!r} is set, and a lock wins; set it to 0")
-            starts += [(f, f.position, start[0]), (f, f.speed, start[1])]
-        notes = [self._note(f, name, value) for f, name, value in starts]
-        for (f, name, value), note in zip(starts, notes, strict=True):
+            starts += [(f, f.position, f.position_at, start[0]), (f, f.speed, f.speed_at, start[1])]
+        stands = self.plant.state
+        notes = [self._note(f, name, float(stands[at]), value) for f, name, at, value in starts]
+        for (f, name, _, value), note in zip(starts, notes, strict=True):
             if note:
                 warnings.warn(note, ProfileNote, stacklevel=3)
             if not self.plant.time:
@@ -113,7 +117,7 @@ class Prescribed:
     def end(self) -> None:
         """Tell of joints that stand elsewhere than their profiles."""
         for f, (_, after) in zip(self.followers, self._sides, strict=True):
-            stands, wanted = float(self.plant[f.position]), float(f.at(after[-1:])[0][0])
+            stands, wanted = float(self.plant.state[f.position_at]), float(f.at(after[-1:])[0][0])
             if not abs(stands - wanted) <= DRIFT * (1.0 + abs(wanted)):
                 warnings.warn(
                     f"{f.key!r} stands at {stands:.9g} in the end, its profile at {wanted:.9g}: its acceleration is "
@@ -123,9 +127,8 @@ class Prescribed:
                     stacklevel=3,
                 )
 
-    def _note(self, f: Follower, name: str, value: float) -> str:
+    def _note(self, f: Follower, name: str, stands: float, value: float) -> str:
         """What to say where the plant has another start than the profile; `VariableError` where it has begun."""
-        stands = float(self.plant[name])
         if abs(stands - value) <= SAME * (1.0 + abs(value)):
             return ""
         if self.plant.time:
@@ -133,7 +136,7 @@ class Prescribed:
                 f"profile of {f.key!r}: begins with {name!r} at {value:.9g}, where the plant stands at {stands:.9g}; "
                 "reset() the plant, or give a profile that begins there"
             )
-        given = stands != 0.0 or name.partition("[")[0] in self.plant.model.initial
+        given = stands != 0.0 or self.plant.ports.find(name, starts=True)[0].name in self.plant.model.initial
         return f"{name!r} starts at {value:.9g}, as its profile does, not at {stands:.9g} as set" if given else ""
 
     def _row(self, i: int) -> int:
@@ -177,19 +180,32 @@ def _follower(plant: Plant, key: str, profile: Profile) -> Follower:
     if turning >= 0 and joint.spherical:
         raise VariableError(f"profiles: {key!r} is spherical and has no angle to follow; set {stem}.acceleration")
 
-    def scalar(name: str, element: int) -> str:
-        return plant.ports.by_name[f"{stem}.{name}"].scalar_names[element]
+    def state(name: str, element: int) -> tuple[str, int]:
+        variable = plant.ports.states[f"{stem}.{name}"]
+        return variable.scalar_names[element], (variable.state or 0) + element
 
     label = "" if joint.n_u == 1 else f"[{dof + 1}]"
-    switchable = joint.motion[dof] == "switchable"
+    driving = [f"{stem}.acceleration{label}"]
+    if joint.motion[dof] == "switchable":
+        driving.append(f"{stem}.prescribed{label}")
+    for name in driving:
+        try:
+            plant.ports.find(name)
+        except KeyError as fault:
+            raise VariableError(f"profile of {key!r}: {fault.args[0]}") from None
+    lock = f"{stem}.locked{label}"
+    position, position_at = state("displacement", dof) if turning < 0 else state("angle", turning)
+    speed, speed_at = state("velocity", dof) if turning < 0 else state("rate", turning)
     return Follower(
         key=key,
         profile=profile,
-        position=scalar("displacement", dof) if turning < 0 else scalar("angle", turning),
-        speed=scalar("velocity", dof) if turning < 0 else scalar("rate", turning),
-        acceleration=scalar("acceleration", dof),
-        prescribed=f"{stem}.prescribed{label}" if switchable else "",
-        locked=f"{stem}.locked{label}" if switchable else "",
+        position=position,
+        position_at=position_at,
+        speed=speed,
+        speed_at=speed_at,
+        acceleration=driving[0],
+        prescribed=driving[1] if len(driving) > 1 else "",
+        locked=lock if lock in plant.ports.by_scalar else "",
     )
 
 

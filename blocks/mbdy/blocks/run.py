@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mbdy.blocks.errors import VariableError
 from mbdy.engine import Ports
-from mbdy.engine.model.patterns import matches
+from mbdy.engine.model.patterns import matches, places
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -100,19 +100,18 @@ class Run:
         return figure
 
 
-def selected(names: Iterable[str], patterns: Iterable[str] | None) -> list[int]:
+def selected(names: Sequence[str], patterns: Iterable[str] | None, hidden: Iterable[str] = ()) -> list[int]:
     """Places of the scalar outputs that match a pattern: exact names, names without index, or ``bus.*``.
 
-    All without patterns; raises `VariableError` for a pattern that matches none.
+    All without patterns; raises `VariableError` for a pattern that matches none; ``hidden`` are those that the model
+    file leaves out.
     """
-    names = list(names)
     if patterns is None:
         return list(range(len(names)))
-    wanted = [patterns] if isinstance(patterns, str) else list(patterns)
-    for pattern in wanted:
-        if not any(_matches(name, [pattern]) for name in names):
-            raise VariableError(f"no output matches {pattern!r}; use a name, or a pattern such as 'bus.*'")
-    return [i for i, name in enumerate(names) if _matches(name, wanted)]
+    try:
+        return sorted(places(names, patterns, "output", hidden))
+    except KeyError as fault:
+        raise VariableError(fault.args[0]) from None
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:

@@ -94,7 +94,7 @@ def simulate(
     schedule = _Schedule(times, marks(times, record, close), marks(times, samples, close), table, close, prescribed)
     if prescribed is not None:
         schedule = schedule.refined(plant.internal_step)
-    picked = np.array(selected(plant.output_names, outputs), dtype=np.intc)
+    picked = np.array(selected(plant.output_names, outputs, plant.ports.hidden_names), dtype=np.intc)
     recorder = Recorder(plant, picked, len(record))
     if prescribed is not None:
         prescribed.begin(schedule.times, close)

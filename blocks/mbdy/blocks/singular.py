@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine import Body, Model, Ports
+from mbdy.engine.model.ports import NOWHERE
 
 Array = NDArray[np.float64]
 
@@ -43,7 +44,9 @@ class Watch:
 
     def __init__(self, gimbals: Sequence[_Gimbal]) -> None:
         self._gimbals = gimbals
-        self.picks = np.array([place for g in gimbals for place in g.outputs], dtype=np.intc)
+        self.blind = not all(g.seen_in_y for g in gimbals)
+        """Whether some angle is no output, so that `rows` cannot do and `look` has to."""
+        self.picks = np.array([] if self.blind else [place for g in gimbals for place in g.outputs], dtype=np.intc)
         """Places in ``y`` of what `rows` wants."""
 
     def parameters(self, p: Array) -> None:
@@ -94,10 +97,11 @@ class _Gimbal:
 
     def __init__(self, body: Body, ports: Ports) -> None:
         self.name, self.free = f"{body.name}.joint", any(motion != "prescribed" for motion in body.joint.motion[-3:])
-        angle, rate = ports.by_name[f"{self.name}.angle"], ports.by_name[f"{self.name}.rate"]
+        angle, rate = ports.states[f"{self.name}.angle"], ports.states[f"{self.name}.rate"]
         assert angle.state is not None
         assert rate.state is not None
         self.angles, self.rate = slice(angle.state, angle.state + 3), rate.state + 1
+        self.seen_in_y = NOWHERE not in (angle.offset, rate.offset)
         self.outputs = [angle.offset, angle.offset + 1, angle.offset + 2, rate.offset + 1]
         self.axes = ports.by_name[f"{self.name}.axis"].places
         self.phase = 0.0

@@ -1,6 +1,6 @@
 """What a system is and its equations of motion: model files, the Order-N equations, the compiled core."""
 
-from mbdy.engine.assembly.start import Assembly, assemble
+from mbdy.engine.assembly.start import Assembly, StartMovedWarning, assemble
 from mbdy.engine.core.build import CompilerError, NoCacheNote
 from mbdy.engine.core.library import Compiled
 from mbdy.engine.files.read import dumps, load, loads, save
@@ -13,7 +13,7 @@ from mbdy.engine.linear.second_order import SecondOrder
 from mbdy.engine.linear.trim import TrimError, trim
 from mbdy.engine.model.faults import Fault, ModelError, ModelWarning
 from mbdy.engine.model.ports import Ports, ports
-from mbdy.engine.model.system import Body, Flex, GravityGradient, Joint, Loop, Model, Node, Side, Wheel
+from mbdy.engine.model.system import Body, Flex, GravityGradient, Joint, Loop, Model, Node, PortChoice, Side, Wheel
 from mbdy.engine.model.variables import Variable
 from mbdy.engine.order_n.equations import Equations, equations
 from mbdy.engine.verification.result import Verification
@@ -41,9 +41,11 @@ __all__ = [
     "Node",
     "OperatingPoint",
     "PartlyLinear",
+    "PortChoice",
     "Ports",
     "SecondOrder",
     "Side",
+    "StartMovedWarning",
     "TrimError",
     "Variable",
     "Verification",

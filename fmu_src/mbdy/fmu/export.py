@@ -10,10 +10,12 @@ from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 
+from mbdy.engine.assembly.start import assemble
 from mbdy.engine.core.build import Progress
 from mbdy.engine.core.integrators import INTEGRATORS
 from mbdy.engine.files.rules import keep_rules
 from mbdy.engine.linear.choice import Dynamics, equations_of
+from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.units import quantity
 from mbdy.engine.order_n.equations import Equations
@@ -93,7 +95,7 @@ def _files(
     told("making the equations", 0.0)
     equations = _equations(model, dynamics)
     native = kind == "native"
-    table = rows(equations.ports, model.initial, derivatives=native, independent=fmi == "3.0")
+    table = rows(ports(assemble(model)), model.initial, derivatives=native, independent=fmi == "3.0")
 
     def compiling(stage: str, done: float) -> None:
         told(stage, 0.9 * done)

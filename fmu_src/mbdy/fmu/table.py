@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
+from mbdy.engine.model.owners import SYSTEM, Owner, Quantity
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.variables import DISPLAY_UNITS, Variable
 from mbdy.fmu.description.units import rate_unit
 
 Causality = Literal["input", "parameter", "output", "calculatedParameter", "local", "independent"]
 VECTORS: Mapping[str, str] = {"input": "u", "parameter": "p", "output": "y"}
-CALCULATED = ("mass", "centre_of_mass", "momentum", "angular_momentum", "energy")
+CALCULATED: Sequence[Quantity] = ("mass", "centre_of_mass", "momentum", "angular_momentum", "energy")
 """Outputs of ``system`` that are calculated parameters too, ``system.initial.X``: as initialization left them."""
 WHEEL_SPEED = 100.0
 """[rad/s] What a wheel's speed is measured by: about 1000 rpm."""
@@ -22,17 +23,22 @@ TIME = "time"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scalar:
-    """One scalar variable. Its value reference is its place in the table.
+    """One scalar variable, an element of a ``quantity`` of its ``owner``. Its value reference is its place in the
+    table.
 
-    The table has inputs, parameters, outputs and calculated parameters, then state derivatives and the time where it
-    was asked for them. ``vector`` and ``place`` say where the value is: ``u``, ``p``, ``y`` as the core has them;
-    ``c`` a calculated parameter, at the place in ``y`` that it is taken from; ``dx`` a derivative, at its state's
-    place in ``x``; ``t`` the time. ``start_at`` is where the start value lies in ``s``, ``state`` which place in ``x``
-    an output is. ``array`` names the array of FMI 3 that has it as an element. ``dependencies`` are value references
-    of the inputs that act on an output at the same instant. ``guess`` tells that the start of a state is one,
-    from which closed loops may move it, ``given`` that the model file gives it.
+    The table has inputs, parameters, outputs and calculated parameters, then start values that are no outputs, and
+    state derivatives and the time where it was asked for them. ``vector`` and ``place`` say where the value is: ``u``,
+    ``p``, ``y``, ``x``, ``s`` as the core has them; ``c`` a calculated parameter, at its output's place in ``y``;
+    ``dx`` a derivative, at its state's place in ``x``; ``t`` the time. ``start_at`` is where the start value lies in
+    ``s``, ``state`` which place in ``x`` it is. ``array`` names the array of FMI 3 that has it as an element.
+    ``dependencies`` are value references of the inputs that act on an output at the same instant. ``guess`` tells that
+    the start of a state is one, from which closed loops may move it, ``given`` that the model file gives it. ``label``
+    is its index, that of its state for a derivative.
     """
 
+    owner: Owner
+    quantity: Quantity
+    label: str
     name: str
     causality: Causality
     vector: str
@@ -93,12 +99,13 @@ def scalars(
         return combined[names]
 
     rows = [_scalar(v, k, dependencies(v), _nominal(v, ports), v.name in initial) for v in ports for k in range(v.size)]
-    if ports.span("residuals").stop:
-        rows = [replace(row, guess=row.start_at is not None) for row in rows]
     outputs = [row for row in rows if row.causality == "output"]
     rows += _calculated(outputs)
+    rows += [row for v in ports.hidden for row in _hidden(v, _nominal(v, ports), v.name in initial, local=derivatives)]
+    if any(v.owner.kind == "loop" for v in ports.parameters):
+        rows = [replace(row, guess=row.start_at is not None and row.vector != "s") for row in rows]
     if derivatives:
-        states = {row.state: row for row in outputs if row.state is not None}
+        states = {row.state: row for row in rows if row.state is not None}
         rows += [_derivative(states[at], at) for at in sorted(states)]
     if independent:
         rows.append(_time())
@@ -120,7 +127,10 @@ def arrays(table: Sequence[Scalar], *, scalars: bool = False) -> tuple[Array, ..
 def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], nominal: float | None, given: bool) -> Scalar:
     default = 0.0 if v.causality != "output" else None
     return Scalar(
-        name=v.scalar_names[k],
+        owner=v.owner,
+        quantity=v.quantity,
+        label=v.labels[k],
+        name=v.name + v.labels[k],
         causality=v.causality,
         vector=VECTORS[v.causality],
         place=v.offset + k,
@@ -141,6 +151,20 @@ def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], nominal: float |
     )
 
 
+def _hidden(v: Variable, nominal: float | None, given: bool, *, local: bool) -> Iterator[Scalar]:
+    """What there is of a variable that is left out: states as ``local`` ones, and start values that no such state has
+    as parameters of the start."""
+    for k in range(v.size if v.causality == "output" else 0):
+        row = _scalar(v, k, (), nominal, given)
+        if local and row.state is not None:
+            yield replace(row, causality="local", vector="x", place=row.state)
+        elif row.start_at is not None:
+            text = f"{v.description}, at the start"
+            yield replace(
+                row, causality="parameter", vector="s", place=row.start_at, state=None, description=text, tunable=False
+            )
+
+
 def _is_array(v: Variable) -> bool:
     """Whether FMI 3 can have ``v`` as one array: of one dimension without gaps, in one unit."""
     return v.size > 1 and len(set(v.units)) == 1 and v.labels == tuple(f"[{k + 1}]" for k in range(v.size))
@@ -150,20 +174,19 @@ def _nominal(v: Variable, ports: Ports) -> float | None:
     """What ``v`` is measured by where 1 would be far off: solvers scale their tolerance of a state by it."""
     if v.nominal is not None or v.port != "wheels":
         return v.nominal
-    stem, _, sort = v.name.rpartition(".")
-    inertia = (ports.by_name[f"{stem}.inertia"].start or (0.0,))[0]
-    nominal = WHEEL_SPEED if sort == "speed" else WHEEL_SPEED * inertia
+    inertia = ports.of(v.owner, "inertia")
+    assert inertia is not None
+    nominal = WHEEL_SPEED if v.quantity == "speed" else WHEEL_SPEED * (inertia.start or (0.0,))[0]
     return nominal if nominal > 0.0 else None
 
 
 def _calculated(outputs: Sequence[Scalar]) -> Iterator[Scalar]:
-    stems = {f"system.{name}": f"system.initial.{name}" for name in CALCULATED}
     for row in outputs:
-        stem, bracket, index = row.name.partition("[")
-        if stem in stems:
+        if row.owner == SYSTEM and row.quantity in CALCULATED:
+            name = f"{row.owner}.initial.{row.quantity}"
             yield replace(
                 row,
-                name=stems[stem] + bracket + index,
+                name=name + row.label,
                 causality="calculatedParameter",
                 vector="c",
                 description=f"{row.description}, when initialization ends",
@@ -171,7 +194,7 @@ def _calculated(outputs: Sequence[Scalar]) -> Iterator[Scalar]:
                 start_at=None,
                 state=None,
                 guess=False,
-                array=row.array and stems[row.array],
+                array=row.array and name,
                 tunable=False,
                 dependencies=(),
             )
@@ -203,7 +226,7 @@ def _derivative(state: Scalar, place: int) -> Scalar:
 
 def _time() -> Scalar:
     return Scalar(
-        name=TIME, causality="independent", vector="t", place=0, unit="s", display_unit=None, description="Time",
-        start=None, start_at=None, state=None, array=None, boolean=False, tunable=False, minimum=None, maximum=None,
-        nominal=None, dependencies=(),
+        owner=SYSTEM, quantity="time", label="", name=TIME, causality="independent", vector="t", place=0, unit="s",
+        display_unit=None, description="Time", start=None, start_at=None, state=None, array=None, boolean=False,
+        tunable=False, minimum=None, maximum=None, nominal=None, dependencies=(),
     )  # fmt: skip

@@ -11,7 +11,7 @@ from mbdy.blocks.plant import Plant
 if TYPE_CHECKING:
     import pathsim.blocks
 
-    from mbdy.blocks.control.on_control import System
+    from mbdy.blocks.control.on_control import ControlSystem
 
 
 def to_pathsim(
@@ -43,7 +43,7 @@ def to_control(
     inputs: Iterable[str] = (),
     outputs: Iterable[str] | None = None,
     name: str | None = None,
-) -> System:
+) -> ControlSystem:
     """A nonlinear input/output system of python-control; ``.start`` has the states that it begins with.
 
     ``thing``    a block or a `Plant`.

@@ -33,9 +33,10 @@ class Chosen:
             if variable.causality != "input":
                 raise VariableError(f"inputs: {name!r} is no input (causality: {variable.causality})")
             columns += range(variable.offset + part.start, variable.offset + part.stop)
-        patterns = ["*"] if outputs is None else [outputs] if isinstance(outputs, str) else list(outputs)
-        picked = list(dict.fromkeys(i for pattern in patterns for i in selected(plant.output_names, [pattern])))
-        return cls(plant, np.array(columns, dtype=np.intp), np.array(picked), plant.inputs.values.copy())
+        names, hidden = plant.output_names, plant.ports.hidden_names
+        patterns = [None] if outputs is None else [[p] for p in ([outputs] if isinstance(outputs, str) else outputs)]
+        picked = list(dict.fromkeys(i for pattern in patterns for i in selected(names, pattern, hidden)))
+        return cls(plant, np.array(columns, dtype=np.intp), np.array(picked, dtype=np.intp), plant.inputs.values.copy())
 
     @property
     def input_names(self) -> tuple[str, ...]:

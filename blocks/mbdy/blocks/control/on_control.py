@@ -18,7 +18,7 @@ from mbdy.blocks.plant import Plant
 Parameters = dict[str, Any]
 
 
-class System(control.NonlinearIOSystem):
+class ControlSystem(control.NonlinearIOSystem):
     """A system of python-control; ``start`` (n) has the states that it begins with, to be given as ``X0``."""
 
     start: Array
@@ -30,7 +30,7 @@ class System(control.NonlinearIOSystem):
 
 def of_plant(
     plant: Plant, period: float | None, inputs: Iterable[str], outputs: Iterable[str] | None, name: str | None
-) -> System:
+) -> ControlSystem:
     """A plant in continuous time, or stepped by a ``period`` [s] with its inputs held."""
     chosen = Chosen.of(plant, inputs, outputs)
     described = {
@@ -46,7 +46,7 @@ def of_plant(
         def slope(t: float, x: Array, u: Array, parameters: Parameters) -> Array:
             return chosen.derivatives(t, x, u)
 
-        return System(slope, output, start=plant.state, **described)
+        return ControlSystem(slope, output, start=plant.state, **described)
     number("to_control", "period", period, above=0.0)
     own = copy.copy(plant)
     saved = own.save()
@@ -59,10 +59,10 @@ def of_plant(
         own.step(period)
         return own.state
 
-    return System(stepped, output, start=plant.state, dt=period, **described)
+    return ControlSystem(stepped, output, start=plant.state, dt=period, **described)
 
 
-def of_block(block: Block, period: float | None, name: str | None) -> System:
+def of_block(block: Block, period: float | None, name: str | None) -> ControlSystem:
     """A block in continuous time, or one stepped by a ``period`` [s]; sampled ones have a period of their own."""
     described = {
         "inputs": _spelled(scalar_names(block.ins)), "outputs": _spelled(scalar_names(block.outs)),
@@ -75,7 +75,7 @@ def of_block(block: Block, period: float | None, name: str | None) -> System:
     if period is not None:
         return _stepped(block, number("to_control", "period", period, above=0.0), described)
     if isinstance(block, Integrator):
-        return System(
+        return ControlSystem(
             lambda t, x, u, parameters: np.array([block.derivative(x[0], u[0])]),
             lambda t, x, u, parameters: np.clip(x, block.low, block.high),  # a solver's step ends beyond a limit
             start=np.array([block.initial]), states=["integral"], **described,
@@ -89,10 +89,10 @@ def of_block(block: Block, period: float | None, name: str | None) -> System:
     def output(t: float, x: Array, u: Array, parameters: Parameters) -> Array:
         return np.atleast_1d(block.value(t, *split(block.ins, u)))
 
-    return System(None, output, start=np.empty(0), **described)
+    return ControlSystem(None, output, start=np.empty(0), **described)
 
 
-def _stepped(block: Block, period: float, described: dict[str, Any]) -> System:
+def _stepped(block: Block, period: float, described: dict[str, Any]) -> ControlSystem:
     """A block in discrete time: its memory is the state, so that python-control can begin anywhere."""
     own = copy.deepcopy(block)
     own.reset()
@@ -114,7 +114,7 @@ def _stepped(block: Block, period: float, described: dict[str, Any]) -> System:
         return np.atleast_1d(own.look(t, *split(own.ins, u)))
 
     states = [f"memory[{k + 1}]" for k in range(size)]
-    return System(update if size else None, output, start=memory(), dt=period, states=states, **described)
+    return ControlSystem(update if size else None, output, start=memory(), dt=period, states=states, **described)
 
 
 def _spelled(names: Iterable[str]) -> list[str]:

@@ -20,12 +20,12 @@ from mbdy.blocks.errors import StateError, StepError, VariableError
 from mbdy.blocks.grids import positive
 from mbdy.blocks.plant.library import CONSTANTS, compiled_plant
 from mbdy.blocks.plant.second_opinion import second_opinion
-from mbdy.blocks.plant.table import PlantModel
+from mbdy.blocks.plant.table import PlantModel, first_references
 from mbdy.blocks.plant.typed import Inputs, OutputLayout, Outputs, inputs
-from mbdy.blocks.set_starts import StartMovedWarning
 from mbdy.blocks.singular import watch
 from mbdy.blocks.too_fast import tell_of_what_is_too_fast
-from mbdy.engine import Dynamics, Model, Ports, Variable, equations_of, keep_rules, load
+from mbdy.engine import Dynamics, Model, Ports, StartMovedWarning, Variable, equations_of, keep_rules, load
+from mbdy.engine.assembly.start import open_loop
 from mbdy.engine.core.binding import Owned
 from mbdy.engine.core.integrators import INTEGRATORS
 from mbdy.engine.model.units import quantity
@@ -106,7 +106,12 @@ class Plant:
         self._layout = OutputLayout(self.ports)
         self.inputs: Inputs = inputs(self.ports, self._u_end if self._order else self._u)
         self._watch, self._axes_set = watch(self.model, self.ports), False
-        self.reset()
+        try:
+            self.reset()
+        except VariableError as fault:
+            if self._functions.plant_fault(self._handle) == CONSTANTS["MBDY_UNCLOSED"]:
+                raise open_loop(self.model, str(fault)) from None
+            raise
 
     def _make(self) -> None:
         """The plant in C and views of its vectors."""
@@ -132,7 +137,7 @@ class Plant:
             )
         )  # fmt: skip
         self._clock = self._memory.doubles(functions.plant_clock(handle), 1)
-        self._begin = {"input": 0, "parameter": len(self._u), "output": len(self._u) + len(self._p)}
+        self._first = first_references(self.ports)
         self._advance = functions.plant_advance
 
     def _vector(self, name: str, size: int) -> Array:
@@ -212,9 +217,9 @@ class Plant:
 
     def __setitem__(self, name: str, value: float | str | bool | Sequence[float | str] | Array) -> None:
         """Set an input, a parameter, or (before the first step) a start value; see `VariableError`."""
-        variable, part = self.ports.find(name)
+        variable, part = self.ports.find(name, starts=True)
         values = _values(name, variable, part, value)
-        first = self._begin[variable.causality] + variable.offset + part.start
+        first = self._first[variable.name] + part.start
         refs = (ctypes.c_uint * len(values))(*range(first, first + len(values)))
         numbers = (ctypes.c_double * len(values))(*values)
         status = self._functions.plant_set(self._handle, refs, len(values), numbers, len(values), int(variable.boolean))
@@ -258,6 +263,8 @@ class Plant:
         if places.size and not (places.min() >= 0 and places.max() < len(self._y)):
             raise VariableError(f"pick: places of outputs go from 0 to {len(self._y) - 1}, got {list(places)}")
         wanted = places.size
+        if self._watch is not None and self._watch.blind and rows > 1:
+            return self._run_watched(rows, H, inputs, places)
         if self._watch is not None:
             places = np.concatenate([places, self._watch.picks], dtype=np.intc)
             if self._watch.fresh or self._axes_set:
@@ -271,7 +278,9 @@ class Plant:
             self._handle, rows, H, self._order, None if table is None else table.ctypes.data, places.ctypes.data,
             places.size, out.ctypes.data, ctypes.byref(done),
         )  # fmt: skip
-        if done.value and self._watch is not None:
+        if done.value and self._watch is not None and self._watch.blind:
+            self._watch.look(self.time, self._x)
+        elif done.value and self._watch is not None:
             times = begin + H * np.arange(1, done.value + 1, dtype=np.float64)
             self._watch.rows(times, out[: done.value, wanted:])
         fault = None
@@ -280,6 +289,18 @@ class Plant:
         except (VariableError, StepError, StateError) as raised:
             fault = raised
         return out[: done.value, :wanted], fault
+
+    def _run_watched(
+        self, rows: int, H: float, inputs: Array | None, pick: NDArray[np.intc]
+    ) -> tuple[Array, Exception | None]:
+        """`run` row by row, for a watch that sees angles in the state alone."""
+        out = np.empty((rows, pick.size))
+        for row in range(rows):
+            outputs, fault = self.run(1, H, inputs=None if inputs is None else inputs[row : row + 2], pick=pick)
+            if fault:
+                return out[:row], fault
+            out[row] = outputs[0]
+        return out, None
 
     def jump(self) -> None:
         """With linear or quadratic inputs: let them take the values set now at this instant, without a way to them."""

@@ -225,7 +225,10 @@ static int within_limits(plant *it) {
 static void tell_moves(plant *it) {
     char text[MBDY_TEXT];
     for (int i = 0; it->model->n_rows && i < it->model->n_x; i++)
-        if (mbdy_tell_move(it->core, &it->own->names, i, text)) plant_say(it, PLANT_WARNING, "%s", text);
+        if (mbdy_moved(it->core, i)) {
+            mbdy_tell_move(it->core, &it->own->names, i, text);
+            plant_say(it, PLANT_WARNING, "%s", text);
+        }
 }
 
 int plant_settle_constants(plant *it) {

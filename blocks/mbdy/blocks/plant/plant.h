@@ -32,7 +32,7 @@ enum plant_category { PLANT_LOG_ERROR = 1, PLANT_LOG_DISCARD = 2, PLANT_LOG_WARN
 /* Where a variable lives: vector of the core (or what follows from one). */
 enum plant_vector {
     PLANT_INPUT = 0, PLANT_PARAMETER = 1, PLANT_OUTPUT = 2, PLANT_CALCULATED = 3, PLANT_DERIVATIVE = 4, PLANT_TIME = 5,
-    PLANT_STATE = 6
+    PLANT_STATE = 6, PLANT_START = 7
 };
 
 /* One scalar; its row is its value reference. An array's first element has its size, the others 0: their value references

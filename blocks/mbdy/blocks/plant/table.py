@@ -6,6 +6,7 @@ import ctypes
 import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
@@ -14,7 +15,8 @@ from mbdy.engine.core.binding import texts
 from mbdy.engine.core.integrators import CODES
 from mbdy.engine.core.library import Compiled
 from mbdy.engine.core.running import Names
-from mbdy.engine.model.ports import Ports
+from mbdy.engine.model.ports import NOWHERE, Ports
+from mbdy.engine.model.variables import Variable
 
 VECTORS = {"input": "PLANT_INPUT", "parameter": "PLANT_PARAMETER", "output": "PLANT_OUTPUT"}
 ROW = np.dtype(
@@ -45,13 +47,26 @@ class Row:
     nominal: float
 
 
+def _listed(ports: Ports) -> list[Variable]:
+    """The variables in the order of their references: those that there are, then hidden ones with a start value."""
+    return [*ports, *(v for v in ports.hidden if v.start_at is not None)]
+
+
+def first_references(ports: Ports) -> dict[str, int]:
+    """The value reference of the first element of each variable by name."""
+    sizes = [v.size for v in _listed(ports)]
+    return dict(zip((v.name for v in _listed(ports)), accumulate(sizes, initial=0), strict=False))
+
+
 def rows(ports: Ports, initial: Collection[str]) -> Iterator[Row]:
-    """Rows of all inputs, parameters and outputs; start values named in ``initial`` are given ones."""
-    for v in ports:
-        vector, start = CONSTANTS[VECTORS[v.causality]], v.start or (0.0,) * v.size
+    """Rows of all inputs, parameters and outputs, and of hidden start values; those named in ``initial`` are given."""
+    for v in _listed(ports):
+        hidden, start = v.offset == NOWHERE, v.start or (0.0,) * v.size
+        vector = CONSTANTS["PLANT_START" if hidden else VECTORS[v.causality]]
+        begin = v.start_at if hidden and v.start_at is not None else v.offset
         for k, name in enumerate(v.scalar_names):
             yield Row(
-                name, vector, v.boolean, v.offset + k,
+                name, vector, v.boolean, begin + k,
                 -1 if v.start_at is None else v.start_at + k, -1 if v.state is None else v.state + k, v.name in initial,
                 start[k], -math.inf if v.minimum is None else v.minimum, math.inf if v.maximum is None else v.maximum,
                 1.0 if v.nominal is None else v.nominal,

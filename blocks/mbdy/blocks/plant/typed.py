@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +33,10 @@ class PrescribedAccelerations(Port):
 
 @dataclass(frozen=True, slots=True)
 class ExternalForces:
-    """``force`` [N] at the mass centre and ``torque`` [N.m] of each of ``bodies``, (n, 3) each, body axes."""
+    """``force`` [N] at the mass centre and ``torque`` [N.m] of each of ``bodies``, (n, 3) each, body axes.
+
+    They are the bodies that have both as inputs.
+    """
 
     bodies: tuple[str, ...]
     force: Array
@@ -41,7 +45,8 @@ class ExternalForces:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """``omega`` (n, 3) [rad/s] of ``bodies`` relative to inertial axes in body axes; speeds of the joints."""
+    """``omega`` (n, 3) [rad/s] of ``bodies`` relative to inertial axes in body axes; speeds of the joints. All of them
+    as far as they are outputs."""
 
     bodies: tuple[str, ...]
     omega: Array
@@ -50,7 +55,8 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Attitudes:
-    """``quaternions`` (n, 4), w x y z, of ``bodies`` to inertial axes; coordinates of the joints."""
+    """``quaternions`` (n, 4), w x y z, of ``bodies`` to inertial axes; coordinates of the joints. All of them as far as
+    they are outputs."""
 
     bodies: tuple[str, ...]
     quaternions: Array
@@ -81,12 +87,15 @@ def inputs(table: Ports, values: Array) -> Inputs:
         span = table.span(name)
         return kind(table.input_names[span], values[span])
 
-    wrenches = values[table.span("external_forces")].reshape(-1, 6)
+    loads = Counter(v.owner.name for v in table.inputs if v.port == "external_forces")
+    bodies = tuple(name for name, count in loads.items() if count == 2)
+    begin = table.span("external_forces").start
+    wrenches = values[begin : begin + 6 * len(bodies)].reshape(-1, 6)
     return Inputs(
         names=table.input_names,
         values=values,
         joint_torques=port("joint_torques", JointTorques),  # type: ignore[arg-type]
-        external_forces=ExternalForces(_bodies(table), wrenches[:, :3], wrenches[:, 3:]),
+        external_forces=ExternalForces(bodies, wrenches[:, :3], wrenches[:, 3:]),
         prescribed_accelerations=port("prescribed_accelerations", PrescribedAccelerations),  # type: ignore[arg-type]
         node_forces=port("node_forces"),
         rest=port("rest"),
@@ -97,16 +106,14 @@ def inputs(table: Ports, values: Array) -> Inputs:
     )
 
 
-def _bodies(table: Ports) -> tuple[str, ...]:
-    return tuple(v.name.removesuffix(".omega") for v in table.outputs if v.port == "omega")
-
-
 class OutputLayout:
     """Where outputs lie, looked up once for all the `Outputs` of a block."""
 
     def __init__(self, table: Ports) -> None:
         self.names = table.output_names
-        self.bodies = _bodies(table)
+        self.bodies = {
+            port: tuple(v.owner.name for v in table.outputs if v.port == port) for port in ("omega", "attitude")
+        }
         self.places: dict[str, slice | int] = {}
         for variable in table.outputs:
             for k, scalar in enumerate(variable.scalar_names):
@@ -147,10 +154,10 @@ class Outputs:
     def rates(self) -> Rates:
         at, values = self._layout.spans, self.values
         joints = Port(self.names[at["joint_rates"]], values[at["joint_rates"]])
-        return Rates(self._layout.bodies, values[at["omega"]].reshape(-1, 3), joints)
+        return Rates(self._layout.bodies["omega"], values[at["omega"]].reshape(-1, 3), joints)
 
     @property
     def attitudes(self) -> Attitudes:
         at, values = self._layout.spans, self.values
         joints = Port(self.names[at["joint_positions"]], values[at["joint_positions"]])
-        return Attitudes(self._layout.bodies, values[at["attitude"]].reshape(-1, 4), joints)
+        return Attitudes(self._layout.bodies["attitude"], values[at["attitude"]].reshape(-1, 4), joints)

@@ -58,6 +58,7 @@ static const double *source(plant *it, const struct plant_variable *v) {
         case PLANT_OUTPUT: return it->vector[MBDY_Y] + v->place;
         case PLANT_CALCULATED: return (initial ? it->vector[MBDY_Y] : it->first) + v->place;
         case PLANT_STATE: return it->vector[MBDY_X] + v->place;
+        case PLANT_START: return it->vector[MBDY_S] + v->place;
         case PLANT_DERIVATIVE: return it->rates + v->place;
         default: return &it->now.time;
     }

@@ -9,7 +9,7 @@
 int mbdy_size(const mbdy_core *core, int vector) {
     const mbdy_model *m = core->model;
     switch (vector) {
-        case MBDY_S: case MBDY_X: case MBDY_GIVEN: return m->n_x;
+        case MBDY_S: case MBDY_X: case MBDY_GIVEN: case MBDY_S_CLOSED: return m->n_x;
         case MBDY_U: case MBDY_U_END: case MBDY_U_MID: return m->n_u;
         case MBDY_P: return m->n_p;
         case MBDY_Y: return m->n_y;
@@ -52,13 +52,14 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     const size_t n_x = (size_t)model->n_x, n_rows = (size_t)model->n_rows;
     const size_t work = core->integrator->reals ? core->integrator->reals(model) : 0;
     const size_t places = core->integrator->places ? core->integrator->places(model) : 0;
-    size_t reals = (size_t)model->n_k + 6 * n_x + (size_t)model->n_impulses + (size_t)model->n_u + 2 * n_rows + work + (size_t)n_w;
+    const size_t closing = mbdy_closing_reals(model);
+    size_t reals = closing + (size_t)model->n_k + 6 * n_x + (size_t)model->n_impulses + (size_t)model->n_u + 2 * n_rows + work + (size_t)n_w;
     for (int i = 0; i < MBDY_VECTORS; i++) reals += (size_t)mbdy_size(core, i);
     double *at = calloc(reals, sizeof(double));
     core->vector[0] = at;
     core->arg = calloc((size_t)n_arg, sizeof *core->arg);
     core->res = calloc((size_t)n_res, sizeof *core->res);
-    core->iw = calloc((size_t)n_iw + places, sizeof *core->iw);
+    core->iw = calloc((size_t)n_iw + places + mbdy_closing_places(model), sizeof *core->iw);
     if (!at || !core->arg || !core->res || !core->iw) {
         mbdy_free(core);
         return NULL;
@@ -74,6 +75,8 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     core->rates = taken(&at, n_rows);
     core->work = taken(&at, work);
     core->work_places = core->iw + n_iw;
+    core->closing = taken(&at, closing);
+    core->closing_places = core->work_places + places;
     core->w = at;
     return core;
 }
@@ -149,22 +152,19 @@ int mbdy_start(mbdy_core *core) {
     const size_t size = sizeof(double) * (size_t)m->n_x;
     const double *s = core->vector[MBDY_S];
     double *x = core->vector[MBDY_X];
+    double *z = core->vector[MBDY_S_CLOSED];
     memcpy(core->x_old, x, size);
-    int bad = mbdy_not_finite(s, m->n_x);
+    memcpy(z, s, size);
+    mbdy_normalise(m, z);
+    int bad = mbdy_not_finite(z, m->n_x);
     if (bad >= 0) return faulty(core, bad, MBDY_BAD_START);
-    memcpy(core->x_stage, s, size);
-    mbdy_normalise(m, core->x_stage);
-    core->arg[0] = core->x_stage;
+    if (m->n_rows && mbdy_close(core) != MBDY_OK) return MBDY_UNCLOSED;
+    core->arg[0] = z;
     core->arg[1] = core->vector[MBDY_K];
     core->res[0] = x;
     mbdy_evaluate(core, MBDY_START);
     memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * (size_t)m->n_impulses);
     bad = mbdy_not_finite(x, m->n_x);
-    if (bad < 0 && m->n_rows && mbdy_close(core) != MBDY_OK) {
-        memcpy(x, core->x_old, size);
-        return MBDY_UNCLOSED;
-    }
-    if (bad < 0) bad = mbdy_not_finite(x, m->n_x);
     if (bad >= 0) memcpy(x, core->x_old, size);
     return faulty(core, bad, MBDY_BAD_START);
 }

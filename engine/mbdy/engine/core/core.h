@@ -29,10 +29,11 @@ enum mbdy_status {
 enum mbdy_order { MBDY_HELD = 0, MBDY_LINEAR = 1, MBDY_QUADRATIC = 2 };
 
 /* LATCHED has the impulses of the latches of the last step; K the constants that mbdy_prepare makes; GIVEN is 1 for
-   those of the start values in S that were given, which stay as they are where loops are closed, and 0 for the others. */
+   those of the start values in S that were given, which stay as they are where loops are closed, and 0 for the others;
+   S_CLOSED has what mbdy_start made of S for that. */
 enum mbdy_vector {
     MBDY_S = 0, MBDY_X = 1, MBDY_U = 2, MBDY_U_END = 3, MBDY_P = 4, MBDY_Y = 5, MBDY_U_MID = 6, MBDY_LATCHED = 7,
-    MBDY_K = 8, MBDY_GIVEN = 9, MBDY_VECTORS = 10
+    MBDY_K = 8, MBDY_GIVEN = 9, MBDY_S_CLOSED = 10, MBDY_VECTORS = 11
 };
 
 typedef struct mbdy_core mbdy_core;
@@ -49,9 +50,19 @@ double *mbdy_vector(mbdy_core *core, int vector);
    of the loops; n_p and more a constant less n_p. */
 int mbdy_fault(const mbdy_core *core);
 
-/* Constants from parameters p, then states x from start values s, with the loops closed that are closed in u. */
+/* Constants from parameters p, then states x from start values s, with the loops closed that are closed in u.
+
+   Start values that were given stay, and the others are those nearest to s that close the loops; prescribed and locked
+   positions always stay. Where the given ones contradict the loops all are moved, as little as can be by their masses. */
 int mbdy_prepare(mbdy_core *core);
 int mbdy_start(mbdy_core *core);
+
+/* Whether the start value at a place was given, and moved by the last mbdy_start by more than 1e-6. */
+int mbdy_moved(const mbdy_core *core, int place);
+
+/* Degrees of freedom that closed loops leave at S_CLOSED, of those that are not prescribed or locked in u; how many rows
+   are closed, and how many of them are independent. For models with loops. */
+int mbdy_freedoms(mbdy_core *core, int *rows, int *rank);
 
 /* MBDY_BAD_INPUT where an input (of the core's own u where NULL) cannot be used, which a step would say too. */
 int mbdy_check(mbdy_core *core, const double *u);
@@ -93,9 +104,9 @@ enum { MBDY_TEXT = 1024 }; /* bytes of a text that mbdy_explain writes */
 
 /* What a status means, in words: the variable, its value and the remedy. A step was of H [s] from `time` [s] with internal
    steps of h [s]. */
-/* After a start: whether the start value at a place in s was given and the loops moved it all the same; then `text` says so. */
-int mbdy_tell_move(const mbdy_core *core, const mbdy_names *names, int place, char *text);
-
 void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, double time, double H, double h, char *text);
+
+/* That the start value at a place was moved, from where to where, and the remedy. */
+void mbdy_tell_move(const mbdy_core *core, const mbdy_names *names, int place, char *text);
 
 #endif

@@ -70,6 +70,46 @@ static void bad_start(const mbdy_core *core, const mbdy_names *names, char *text
     say(text, "no finite state follows from the start values and parameters: look at masses and inertias of zero");
 }
 
+static void unclosed(const mbdy_core *core, const char *loop, char *text) {
+    const double amount = core->opening.amount;
+    const char *unit = core->opening.turning ? "deg" : "m";
+    switch (core->opening.kind) {
+        case MBDY_FAR:
+            say(text,
+                "loop.%s: cannot be closed: %.4g %s of error is left in the nearest position that was found; check lengths, at "
+                "and frame of what lies between its places, or start nearer to closure in [initial]",
+                loop, amount, unit);
+            return;
+        case MBDY_CONTRADICTION:
+            say(text,
+                "loop.%s: its rows contradict each other or the joints: %.4g %s of error is left that no motion changes; check "
+                "at, frame and axis of both sides (hinges of a planar mechanism are parallel), or hold fewer rows",
+                loop, amount, unit);
+            return;
+        case MBDY_MIRRORED:
+            say(text,
+                "loop.%s: closes only with axes opposed that should be aligned: the mirrored position; turn frame_b by 180 "
+                "deg, or check at, frame and axis of both sides",
+                loop);
+            return;
+        case MBDY_PARTING:
+            say(text,
+                "loop.%s: its places part at %.4g %s/s at the start, however the degrees of freedom that are not prescribed "
+                "move; give the prescribed ones start speeds that agree in [initial], or free one of them",
+                loop, amount, unit);
+            return;
+        case MBDY_BEYOND:
+            say(text, "loop.%s: cannot be closed: its numbers are beyond what floats can hold; check units and lengths", loop);
+    }
+}
+
+void mbdy_tell_move(const mbdy_core *core, const mbdy_names *names, int place, char *text) {
+    say(text,
+        "start value '%s' contradicts the loops and was moved from %.9g to %.9g to close them; give fewer start values, for "
+        "the loops to find the others, or those of a closed position",
+        names->starts[place], mbdy_start_value(core, place), core->vector[MBDY_S_CLOSED][place]);
+}
+
 void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, double time, double H, double h, char *text) {
     const int place = core->fault;
     switch (status) {
@@ -77,9 +117,7 @@ void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, do
         case MBDY_BAD_INPUT: bad_input(core, names, text); return;
         case MBDY_BAD_PARAMETER: bad_parameter(core, names, text); return;
         case MBDY_BAD_START: bad_start(core, names, text); return;
-        case MBDY_UNCLOSED:
-            say(text, "loop.%s: cannot be closed from the start values; start nearer to where it closes", names->rows[place]);
-            return;
+        case MBDY_UNCLOSED: unclosed(core, names->rows[place], text); return;
         case MBDY_TORN:
             say(text,
                 "'loop.%s' came apart between %.12g s and %.12g s, the state is as it was: the internal step %g s may be too long "

@@ -17,6 +17,17 @@ typedef struct mbdy_integrator {
 extern const mbdy_integrator *const mbdy_integrators[];
 extern const int mbdy_n_integrators;
 
+/* Why loops cannot be closed: out of reach of any steps; no motion lessens the error; mirrored only; what is prescribed
+   parts them; numbers that are not finite. */
+enum mbdy_opening_kind { MBDY_FAR, MBDY_CONTRADICTION, MBDY_MIRRORED, MBDY_PARTING, MBDY_BEYOND };
+
+/* With the error that is left, of the loop of the row core->fault: [deg] where it is `turning`, else [m], or in a second. */
+struct mbdy_opening {
+    enum mbdy_opening_kind kind;
+    int turning;
+    double amount;
+};
+
 struct mbdy_core {
     const mbdy_model *model;
     const mbdy_integrator *integrator;
@@ -29,6 +40,9 @@ struct mbdy_core {
     double *errors, *rates; /* of the rows of loops */
     double *work;           /* of the integrator */
     int *work_places;
+    double *closing; /* work of closing loops at the start */
+    int *closing_places;
+    struct mbdy_opening opening;
     const double **arg;
     double **res;
     double *w;
@@ -57,8 +71,14 @@ struct mbdy_gaps mbdy_gaps(mbdy_core *core, const double *u, double largest);
    there was anything to stop. */
 int mbdy_stop_held(mbdy_core *core, const double *u, struct mbdy_gaps gaps);
 
-/* Loops closed in u are closed; MBDY_UNCLOSED where that cannot be. */
+/* Start values in S_CLOSED are moved until loops closed in u are closed; MBDY_UNCLOSED, with core->opening, where that
+   cannot be. */
 int mbdy_close(mbdy_core *core);
+size_t mbdy_closing_reals(const mbdy_model *model);
+size_t mbdy_closing_places(const mbdy_model *model);
+
+/* A start value as it was given, of a quaternion scaled to one and with the sign of what became of it. */
+double mbdy_start_value(const mbdy_core *core, int place);
 
 /* Takes out what the integrator left of errors of closed loops and their rates; MBDY_TORN where those that were closed
    `before` are not any more. */

@@ -70,29 +70,3 @@ int mbdy_settle(mbdy_core *core, const double *u, double before) {
     if (gaps.rate > SETTLED) stop(core, u, NULL);
     return MBDY_OK;
 }
-
-/* At the start */
-
-/* [m, rad] Errors of closure that are rounding. */
-#define CLOSED 1e-13
-/* [m, rad] Errors that a start may have where Newton's method comes no nearer. */
-#define NEARLY_CLOSED 1e-9
-/* Most steps of Newton's method at a start. */
-#define ASSEMBLY_STEPS 50
-
-int mbdy_close(mbdy_core *core) {
-    const double *u = core->vector[MBDY_U];
-    double error = mbdy_gaps(core, u, INFINITY).error;
-    for (int i = 0; i < ASSEMBLY_STEPS && !(error <= CLOSED); i++) {
-        nearer(core, u, INFINITY);
-        error = mbdy_gaps(core, u, INFINITY).error;
-    }
-    if (!(error <= NEARLY_CLOSED)) return MBDY_UNCLOSED;
-    stop(core, u, NULL);
-    return MBDY_OK;
-}
-
-int mbdy_tell_move(const mbdy_core *core, const mbdy_names *names, int place, char *text) {
-    (void)core, (void)names, (void)place, (void)text;
-    return 0;
-}

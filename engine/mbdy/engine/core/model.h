@@ -18,7 +18,8 @@ typedef struct {
    PREPARE k(p), START x(s, k), DERIVATIVES x'(x, u, k), OUTPUTS y(x, u, k); LATCH (x, u, k) the state after locks and
    loops have stopped what they hold, and the impulses; of models with loops GAPS (x, u, k) the errors of their rows and
    rates that these should not have, ASSEMBLE (x, u, k, largest) the state one Newton step nearer to closed loops, moved as
-   impulses would move it, APPROACH (x, u, k) the errors as whole angles and their rates with the speeds in x.
+   impulses would move it, APPROACH (x, u, k) the errors as whole angles, their rates with the speeds in x, and cosines that
+   are not positive where axes are opposed which should be aligned.
 
    NEARER is ASSEMBLE of all loops, ALIGN the state that LATCH leaves. A forward function takes the arguments, then their
    changes, and gives the change of the result; a reverse one takes the arguments, then a seed, and gives gradients. */
@@ -31,6 +32,9 @@ enum mbdy_equation {
     MBDY_EQUATIONS
 };
 
+/* What the speed of a joint changes; a quaternion has three, about outboard axes. */
+enum mbdy_motion { MBDY_TRANSLATION, MBDY_ANGLE, MBDY_QUATERNION };
+
 typedef struct mbdy_model {
     int n_x, n_u, n_p, n_y, n_k;
     int n_coordinates, n_speeds, n_modes; /* x has coordinates, speeds, modal displacements, modal rates, momenta */
@@ -41,8 +45,19 @@ typedef struct mbdy_model {
     int n_locks;
     const int *locks, *lock_speeds; /* places in u, and in x of the speeds that they stop */
     int n_impulses;
-    const int *impulses; /* places in y, -1 where it has none */
-    int n_rows;          /* scalar constraints of loops */
+    const int *impulses; /* places in y, -1 where it has none; those of loops, so many, are last */
+    int loop_impulses;
+    int n_rows;          /* scalar constraints of loops; what follows is for models that have some */
+    const int *coordinates, *motions, *prescribed;   /* by speed of a joint: the place in x of what it changes (where a
+                                                        quaternion begins), what that is, whether it is always prescribed */
+    int n_prescriptions;
+    const int *prescriptions, *prescribed_speeds;    /* places in u of switches, and in x of the speeds that they prescribe */
+    const int *stiffness;                            /* by mode: place in p */
+    const int *row_loops, *row_turns, *row_switches; /* by row: its loop, whether it turns, place in u of what closes it,
+                                                        -1 where it is always closed, -2 where it never is */
+    int n_lengths, n_points;
+    const int *lengths, *points; /* places in p of lengths, and of points (3), that say how large the mechanism is */
+    double reach;                /* [m] arms of its loops, which say so too */
     mbdy_function functions[MBDY_EQUATIONS];
 } mbdy_model;
 

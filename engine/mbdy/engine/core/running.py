@@ -17,8 +17,8 @@ OK = CONSTANTS["MBDY_OK"]
 
 
 class Core:
-    """A system with the vectors of core.h: ``s``, ``x``, ``u``, ``u_mid``, ``u_end``, ``p``, ``y``, ``given``, shared
-    memory with C; they are zero at first.
+    """A system with the vectors of core.h: ``s``, ``x``, ``u``, ``u_mid``, ``u_end``, ``p``, ``y``, ``given``,
+    ``s_closed``, shared memory with C; they are zero at first.
     """
 
     def __init__(self, compiled: Compiled, integrator: str = "rk4") -> None:
@@ -28,8 +28,8 @@ class Core:
         functions = self.functions = compiled.functions
         self._owned = Owned(functions.mbdy_new(functions.mbdy_this(), CODES[integrator], None), functions.mbdy_free)
         self.handle = self._owned.handle
-        self.s, self.x, self.u, self.u_end, self.p, self.y, self.u_mid, self.given = (
-            self._vector(name) for name in ("S", "X", "U", "U_END", "P", "Y", "U_MID", "GIVEN")
+        self.s, self.x, self.u, self.u_end, self.p, self.y, self.u_mid, self.given, self.s_closed = (
+            self._vector(name) for name in ("S", "X", "U", "U_END", "P", "Y", "U_MID", "GIVEN", "S_CLOSED")
         )
         self._names = Names(compiled)
 
@@ -43,8 +43,32 @@ class Core:
         return self.functions.mbdy_prepare(self.handle)
 
     def start(self) -> int:
-        """``x`` from ``s``, with loops closed that are closed in ``u``."""
+        """``x`` from ``s``, with loops closed that are closed in ``u``: ``given`` ones stay if that can be."""
         return self.functions.mbdy_start(self.handle)
+
+    def moves(self) -> list[str]:
+        """The given start values that `start` has moved, each in words."""
+        text, moved = ctypes.create_string_buffer(CONSTANTS["MBDY_TEXT"]), []
+        for place in np.flatnonzero(self.s != self.s_closed).tolist():
+            if self.functions.mbdy_moved(self.handle, place):
+                self.functions.mbdy_tell_move(self.handle, self._names.address, place, text)
+                moved.append(text.value.decode())
+        return moved
+
+    def freedoms(self) -> tuple[int, int, int]:
+        """Rows of closed loops, how many are independent at ``s_closed``, and the degrees of freedom left by them."""
+        rows, rank = ctypes.c_int(), ctypes.c_int()
+        left = self.functions.mbdy_freedoms(self.handle, ctypes.byref(rows), ctypes.byref(rank))
+        return rows.value, rank.value, left
+
+    def latch(self) -> bool:
+        """Locked joints and what closed loops hold stop at once; whether something did."""
+        return bool(self.functions.mbdy_latch(self.handle))
+
+    def outputs(self) -> Array:
+        """``y`` at ``x`` and ``u``."""
+        self.functions.mbdy_outputs(self.handle, None, None, None)
+        return self.y
 
     def check(self) -> int:
         """Whether the inputs in ``u`` can be used."""
@@ -53,10 +77,6 @@ class Core:
     def derivatives(self, x: int | None, u: int | None, dx: int) -> None:
         """State derivatives at addresses of vectors; the core's own where None."""
         self.functions.mbdy_derivatives(self.handle, x, u, dx)
-
-    def outputs(self, x: int | None = None, u: int | None = None, y: int | None = None) -> None:
-        """Outputs at addresses of vectors; the core's own where None."""
-        self.functions.mbdy_outputs(self.handle, x, u, y)
 
     def advance(self, H: float, h: float, order: int = 0) -> int:
         """One communication step of ``H`` [s] in equal internal steps of at most ``h`` [s]."""
@@ -83,7 +103,7 @@ class Names(ctypes.Structure):
         ports, begins = compiled.equations.ports, owners(compiled.equations)
         lists = {
             "inputs": ports.input_names, "parameters": ports.parameter_names, "states": ports.state_names,
-            "starts": ports.start_names, "rows": row_names(compiled.equations), "owners": begins,
+            "starts": ports.start_names, "rows": compiled.equations.loop_rows, "owners": begins,
         }  # fmt: skip
         self._kept = {name: texts(some) for name, some in lists.items()}
         self._begins = (ctypes.c_int * len(begins))(*begins.values())
@@ -100,11 +120,5 @@ class Names(ctypes.Structure):
 
 def owners(equations: Equations) -> dict[str, int]:
     """Where the constants of each body and loop begin in k; those of no owner, of linear equations, under ``""``."""
-    begins = {name: at.start for name, at in equations.constants.items()}
+    begins = {str(owner): at.start for owner, at in equations.constants.items()}
     return {**begins, "": max((at.stop for at in equations.constants.values()), default=0)}
-
-
-def row_names(equations: Equations) -> list[str]:
-    """The loop of each row of the loops."""
-    ports = equations.ports
-    return [name.split(".")[1] for name in ports.output_names[ports.span("residuals")]]

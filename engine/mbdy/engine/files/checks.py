@@ -12,8 +12,11 @@ from mbdy.engine.model.faults import Findings, nearest, path_of
 from mbdy.engine.model.system import INERTIAL, ZERO3, Body, Joint
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-NO_BODY = ("system", "initial", "loop", INERTIAL)
-"""Names that no body has."""
+NO_BODY = (
+    "system", "initial", INERTIAL, "loop", "spring", "gear", "tank", "slosh", "contact", "output", "guess", "ports",
+    "default",
+)  # fmt: skip
+"""Names that no body has: other tables of the file begin with them, now or later."""
 RESERVED = (
     "joint", "flex", "force", "torque", "omega", "attitude", "position", "velocity", "acceleration",
     "mass", "com", "inertia",

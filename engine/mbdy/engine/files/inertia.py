@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mbdy.engine.model.faults import Fault, path_of
-from mbdy.engine.model.ports import coordinate_names
+from mbdy.engine.model.ports import coordinates
 from mbdy.engine.model.rotations import cross_matrix, exponential, rotation
 from mbdy.engine.model.system import IDENTITY, Body, Joint, Model
 from mbdy.engine.model.topology import ROOT, tree
@@ -165,7 +165,7 @@ def _spatial_inertia(body: Body) -> np.ndarray:
 def _joint(body: Body, model: Model) -> tuple[np.ndarray, np.ndarray]:
     """The 6x6 transform of motion, parent to body, and the motion subspace (6 x n_u, body axes)."""
     joint = body.joint
-    starts = {name.rpartition(".")[2]: model.initial.get(name) for name, _ in coordinate_names(body)}
+    starts = {part.quantity: model.initial.get(part.name) for part in coordinates(body)}
     columns = np.zeros((6, joint.n_u))
     turn = np.eye(3)  # from body components to those of the axis at hand
     if joint.spherical:

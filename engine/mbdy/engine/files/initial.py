@@ -20,12 +20,12 @@ def starts_of(
 
     ``unread`` are bodies of the file that are not among ``bodies``; their names are passed over unjudged.
     """
-    variables: dict[str, Variable] | None = None
+    variables: Mapping[str, Variable] | None = None
     starts: dict[str, tuple[float, ...]] = {}
     for name, value in _leaves(table):
         path = f"initial.{name}"
         if variables is None:
-            variables = {v.name: v for v in ports(Model(name="", bodies=bodies)).outputs if v.start_at is not None}
+            variables = ports(Model(name="", bodies=bodies)).starts
         if name in starts:
             findings.refuse(path, "is given twice", "keep one of them")
         elif name in variables:
@@ -73,7 +73,7 @@ def _start(variable: Variable, value: object, path: str, findings: Findings) -> 
             place = f"{path}[{k + 1}]" if isinstance(value, list) else path
             findings.refuse(place, refusal.message, refusal.remedy)
             numbers.append(0.0)
-    if variable.name.endswith(".attitude") and len(findings.faults) == before:
+    if variable.quantity == "attitude" and len(findings.faults) == before:
         return _attitude(tuple(numbers), path, findings)
     return tuple(numbers)
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import tomllib
 import warnings
+from collections.abc import MutableMapping
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
-from mbdy.engine.assembly.start import assembled
 from mbdy.engine.files.checks import (
     check_made_nodes,
     check_names,
@@ -27,12 +28,16 @@ from mbdy.engine.files.initial import starts_of
 from mbdy.engine.files.joints import joint_of, place_of
 from mbdy.engine.files.loops import check_joints_places, check_loop, loop_of
 from mbdy.engine.files.modes import Material, material_of
+from mbdy.engine.files.port_choice import choice_of
 from mbdy.engine.files.tables import FORMAT, REMEDIES, FileTable, read_tables
 from mbdy.engine.files.write import dumps
 from mbdy.engine.model.faults import Fault, Findings, ModelError, ModelWarning, path_of, shown
 from mbdy.engine.model.system import INERTIAL, Body, GravityGradient, Joint, Loop, Model, Wheel
 
 __all__ = ["dumps", "load", "loads", "save"]
+
+CHECKED: MutableMapping[int, Model] = WeakValueDictionary()
+"""Models, by their identity, that keep the rules of model files; what is made or changed in Python has yet to show."""
 
 
 def load(path: str | PathLike[str]) -> Model:
@@ -95,8 +100,8 @@ def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
     found = faults_of_energy(model)
     findings.faults += [fault for fault in found if not findings.faulty(fault.path.removesuffix(".flex.coupling"))]
     findings.faults += _told_of_sound_parts(faults_of_inertia(model), model, findings)
-    if loops and not findings.faults:
-        model = assembled(model, findings)
+    unjudged = {*unread, *(["loop"] if len(loops) < len(file.loop) else [])}
+    model = replace(model, port_choice=choice_of(file.ports, model, unjudged, findings))
     if findings.faults:
         raise ModelError(source, findings.faults)
     carried = {joint.to for joint in joints.values()}
@@ -104,7 +109,7 @@ def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
         warn_of_body(body, body.name in carried, findings)
     for warning in findings.warnings:
         warnings.warn(f"{source}: {warning}", ModelWarning, stacklevel=stacklevel)
-    object.__setattr__(model, "checked", True)
+    CHECKED[id(model)] = model
     return model
 
 

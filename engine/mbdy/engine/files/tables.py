@@ -50,13 +50,13 @@ REMEDIES = {
 """What to do about a key that is missing or has no sense, by key."""
 
 
-class Table(BaseModel):
+class StrictTable(BaseModel):
     """A table of the file: no other keys than its own."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-AnyTable = TypeVar("AnyTable", bound=Table)
+AnyTable = TypeVar("AnyTable", bound=StrictTable)
 
 
 def _with_keys(keys: Mapping[str, Any]) -> Callable[[type[AnyTable]], type[AnyTable]]:
@@ -64,7 +64,7 @@ def _with_keys(keys: Mapping[str, Any]) -> Callable[[type[AnyTable]], type[AnyTa
     return lambda table: create_model(table.__name__, __base__=table, __doc__=table.__doc__, **keys)
 
 
-class SystemTable(Table):
+class SystemTable(StrictTable):
     """``[system]``: uniform ``gravity`` [m/s2], inertial axes; whether there is a ``gravity_gradient``, and for it the
     ``orbit_position`` [m] of the system's mass centre and the ``gravitational_parameter`` [m3/s2]."""
 
@@ -75,7 +75,7 @@ class SystemTable(Table):
 
 
 @_with_keys(dict.fromkeys(JOINT_VALUES, (Any, None)))
-class JointTable(Table):
+class JointTable(StrictTable):
     """``[body.NAME.joint]`` with the values of its laws; `mbdy.engine.files.joints` says which keys a kind takes."""
 
     to: str
@@ -91,14 +91,14 @@ class JointTable(Table):
 
 
 @_with_keys({name: (bearing_number(value), value.default) for name, value in BEARING.items()})
-class WheelTable(Table):
+class WheelTable(StrictTable):
     """``[body.NAME.wheel.NAME]``: spin ``axis`` [-] in body axes, spin ``inertia`` [kg.m2], and its bearing."""
 
     axis: Axis
     inertia: SpinInertia
 
 
-class NodeTable(Table):
+class NodeTable(StrictTable):
     """``[body.NAME.node.NAME]``: ``at`` [m] from the body's origin, body axes; ``shape`` and ``bend`` by modes."""
 
     at: Lengths
@@ -107,7 +107,7 @@ class NodeTable(Table):
 
 
 @_with_keys(dict.fromkeys(SOURCES, (Any, None)))
-class FlexTable(Table):
+class FlexTable(StrictTable):
     """``[body.NAME.flex]``: modal data, or where they come from; `mbdy.engine.files.modes` reads the values."""
 
     frequencies: Any = None
@@ -122,7 +122,7 @@ class FlexTable(Table):
     moment_second: Any = None
 
 
-class BodyTable(Table):
+class BodyTable(StrictTable):
     """``[body.NAME]``: ``mass`` [kg], ``com`` [m] from the origin, ``inertia`` [kg.m2] about ``com``.
 
     The mass is required, except where a source of modal data gives it.
@@ -137,7 +137,7 @@ class BodyTable(Table):
     flex: FlexTable | None = None
 
 
-class LoopTable(Table):
+class LoopTable(StrictTable):
     """``[loop.NAME]``; `mbdy.engine.files.loops` says which keys a kind takes."""
 
     a: str
@@ -157,7 +157,14 @@ class LoopTable(Table):
     switchable: Switch = False
 
 
-class FileTable(Table):
+class PortsTable(StrictTable):
+    """``[ports]``: names and patterns of inputs and outputs; `mbdy.engine.files.port_choice` reads them."""
+
+    inputs: Any = None
+    outputs: Any = None
+
+
+class FileTable(StrictTable):
     """The whole file."""
 
     mbdy: Any
@@ -166,6 +173,7 @@ class FileTable(Table):
     body: dict[str, BodyTable] = Field(default_factory=dict)
     initial: dict[str, Any] = Field(default_factory=dict)
     loop: dict[str, LoopTable] = Field(default_factory=dict)
+    ports: PortsTable = PortsTable()
 
 
 STAND_INS: dict[str, Any] = {
@@ -249,7 +257,7 @@ def _keys_at(loc: tuple[str | int, ...]) -> Mapping[str, FieldInfo]:
 
 
 def _is_table(place: Any) -> bool:
-    return isinstance(place, type) and issubclass(place, Table)
+    return isinstance(place, type) and issubclass(place, StrictTable)
 
 
 def _home(key: str) -> str:

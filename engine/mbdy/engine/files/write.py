@@ -12,7 +12,8 @@ from mbdy.engine.files.tables import FORMAT, JointTable
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.faults import Findings
 from mbdy.engine.model.laws import laws_of
-from mbdy.engine.model.system import IDENTITY, ZERO3, Body, Flex, Joint, Loop, Matrix3, Model, Side
+from mbdy.engine.model.ports import state_parts
+from mbdy.engine.model.system import IDENTITY, ZERO3, Body, Flex, Joint, Loop, Matrix3, Model, PortChoice, Side
 from mbdy.engine.model.units import odd_angle
 
 
@@ -38,6 +39,9 @@ def dumps(model: Model) -> str:
         lines += ["", *_body(body)]
     for loop in model.loops:
         lines += ["", *_loop(loop)]
+    if model.port_choice != PortChoice():
+        chosen = (("inputs", model.port_choice.inputs), ("outputs", model.port_choice.outputs))
+        lines += ["", "[ports]", *(f"{key} = {_literal(names)}" for key, names in chosen if names is not None)]
     if model.initial:
         lines += ["", "[initial]  # m, rad, m/s, rad/s; quaternions w, x, y, z"]
         lines += [f"{_dotted(name.split('.'))} = {_literal(_one_or_all(v))}" for name, v in _starts(model)]
@@ -46,10 +50,11 @@ def dumps(model: Model) -> str:
 
 def _starts(model: Model) -> list[tuple[str, tuple[object, ...]]]:
     """Start values by body, then by name: reading a file brings names with a common beginning together."""
-    places = model.index
-    names = sorted(model.initial, key=lambda name: (places.get(name.partition(".")[0], -1), name))
-    units = {name: "rad" if name.endswith(".joint.angle") else "" for name in names}
-    return [(name, _told(model.initial[name], repeat(units[name]))) for name in names]
+    parts = {part.name: part for part in state_parts(model)}
+    places = {name: model.index[part.owner.name] for name, part in parts.items()}
+    angles = {name for name, part in parts.items() if part.quantity == "angle"}
+    names = sorted(model.initial, key=lambda name: (places.get(name, -1), name))
+    return [(name, _told(model.initial[name], repeat("rad" if name in angles else ""))) for name in names]
 
 
 def _body(body: Body) -> Iterator[str]:

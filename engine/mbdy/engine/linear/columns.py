@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from mbdy.engine.model.owners import Owner
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.system import INERTIAL, Body, Model
+from mbdy.engine.model.variables import Variable
 from mbdy.engine.order_n.constants import Layout, layout
 from mbdy.engine.order_n.equations import Equations
 
@@ -65,22 +67,19 @@ class Columns:
 
     def _inputs(self, *, near: bool) -> list[Column]:
         """Near: efforts, accelerations, wheel torques, gravity, what acts on floating roots. Far: all other forces."""
-        far = [
-            v for v in self.table.inputs if v.port in ("external_forces", "node_forces") and not self._is_near(v.name)
-        ]
+        far = [v for v in self.table.inputs if v.port in ("external_forces", "node_forces") and not self._is_near(v)]
         if near:
-            exact = {f"{body.name}.joint.rest" for body in self.model.bodies}
+            exact = {"rest"}
             if all(body.joint.floating for body in self.model.bodies if body.joint.to == INERTIAL):
-                exact.add("system.gravity")
-            chosen = [v for v in self.table.inputs if v not in far and not v.boolean and v.name not in exact]
+                exact.add("gravity")
+            chosen = [v for v in self.table.inputs if v not in far and not v.boolean and v.quantity not in exact]
         else:
             chosen = far
         return [Column(u=at) for v in chosen for at in range(v.places.start, v.places.stop)]
 
-    def _is_near(self, name: str) -> bool:
-        roots = [self.model.bodies[j].name for j in self.floating]
-        sorts = ("torque",) if self.first_order else ("force", "torque")
-        return any(name == f"{root}.{sort}" for root in roots for sort in sorts)
+    def _is_near(self, load: Variable) -> bool:
+        roots = [Owner("body", self.model.bodies[j].name) for j in self.floating]
+        return load.owner in roots and load.quantity in (("torque",) if self.first_order else ("force", "torque"))
 
     def places(self, body: Body, *parts: str) -> list[int]:
         names = [f"{body.name}.{part}" for part in parts]

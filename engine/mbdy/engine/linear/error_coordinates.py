@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.linear.operating_point import OperatingPoint
+from mbdy.engine.model.owners import wheels_of
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.rotations import cross_matrix
 from mbdy.engine.model.system import Body, Model
@@ -37,7 +38,7 @@ class ErrorCoordinates:
 
     ``R`` (n_x, n), its left inverse ``L`` (n, n_x) and its rate ``R_rate`` (n_x, n) along the reference.
     ``coordinates`` and ``speeds`` are the places in ``e`` of coordinates and of the speeds of the same degrees of
-    freedom, None where there is no such order; ``momenta`` those of wheels, with their ``owners`` (body, wheel).
+    freedom, None where there is no such order; ``momenta`` those of wheels.
     ``turning_rate`` is the rate of ``d coordinates' / d coordinates``, due to the reference's angular acceleration.
     """
 
@@ -49,6 +50,8 @@ class ErrorCoordinates:
     coordinates: tuple[int, ...] | None
     speeds: tuple[int, ...]
     momenta: tuple[int, ...]
+    spins: tuple[str, ...]
+    """What the angles of those wheels are called."""
     degrees_of_freedom: tuple[tuple[int, int], ...]
     """Body and degree of freedom of each of ``speeds`` but the modal rates, which come last."""
     modes: tuple[tuple[int, int], ...]
@@ -166,6 +169,7 @@ class _Builder:
             coordinates=tuple(range(ends[0])) if matched else None,
             speeds=tuple(range(ends[0], ends[1])),
             momenta=tuple(range(ends[1], ends[2])),
+            spins=tuple(f"{wheel}.spin" for body in self.model.bodies for wheel in wheels_of(body)),
             degrees_of_freedom=tuple(freedoms),
             modes=tuple((j, k) for j in bodies for k in range(self.model.bodies[j].modes)),
             turning_rate=_diagonal([b.turning_rate for b in positions]),
@@ -211,14 +215,15 @@ class _Builder:
         place = self.at.q[j].stop - 4
         turned = rotation(self.point.x[place : place + 4])
         omega, alpha = (vector[self.at.speeds[j].stop - 3 : self.at.speeds[j].stop] for vector in self._motion)
-        names = [name.replace("[", ".error[") for name in self.names[at]]
+        (position,) = (v for v in self.point.ports.states.values() if v.state == at.start)
+        names = [f"{position.name}.error{label}" for label in position.labels]
         rate = turned @ cross_matrix(omega)
         return _Block(at, names, list(self.units[at]), turned, turned.T, rate, -cross_matrix(alpha))
 
     def _attitude(self, j: int, at: slice) -> _Block:
         N = quaternion_tangent(self.point.x[at])
-        stem = self.names[at.start].partition("[")[0]
-        names = [f"{stem}.error[{i}]" for i in (1, 2, 3)]
+        (attitude,) = (v for v in self.point.ports.states.values() if v.state == at.start)
+        names = [f"{attitude.name}.error[{i}]" for i in (1, 2, 3)]
         alpha = self.rates[self.at.speeds[j].stop - 3 : self.at.speeds[j].stop]
         N_rate = quaternion_tangent(self.rates[at])
         return _Block(at, names, ["rad"] * 3, N, 4.0 * N.T, N_rate, -cross_matrix(alpha))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import block_diag, cholesky, eigh
 
-from mbdy.engine.assembly.kinematics import Mechanism
-from mbdy.engine.files.inertia import mass_matrix
 from mbdy.engine.model.system import Model
+from mbdy.engine.order_n.equations import equations
 
 ROUNDING = 1e-13
 """Eigenvalues below this, relative to the largest size of one, are zero."""
@@ -28,28 +28,36 @@ def fastest_mode(model: Model) -> FastestMode | None:
     bodies, or where no stiffness holds their modes.
 
     Springs of joints and loops are left out, and so is damping; modes are taken about zero. It is the largest
-    eigenvalue of modal stiffness against the mass matrix of all joints and modes.
+    eigenvalue of modal stiffness times the accelerations of all modes under unit forces on them.
     """
-    if not any(body.flex for body in model.bodies):
+    flexible = [body for body in model.bodies if body.flex]
+    if not flexible:
         return None
-    mechanism = Mechanism(model)
-    places = mechanism.frames(mechanism.start(model), mechanism.tree.outward)
-    n = len(mechanism.names)
-    mass, stiffness = np.zeros((n, n)), np.zeros((n, n))
-    for i, body in enumerate(model.bodies):
-        own = np.eye(n)[mechanism.modes[i]]
-        place = places[i]
-        motion = np.vstack([place.axes.T @ place.turning, place.axes.T @ place.moving, own])
-        mass += motion.T @ mass_matrix(body) @ motion
-        if body.flex:
-            stiffness += own.T @ np.array(body.flex.stiffness) @ own
-    free = ~np.array(mechanism.prescribed, dtype=bool)
-    values, vectors = eigh(stiffness[np.ix_(free, free)], mass[np.ix_(free, free)])
-    if not values.size or values[-1] <= ROUNDING * np.abs(values).max():
+    mobility = _mobility(replace(model, loops=()))
+    stiffness = block_diag(*(body.flex.stiffness for body in flexible if body.flex))
+    root = cholesky(mobility, lower=True)
+    values, vectors = eigh(root.T @ stiffness @ root)
+    if values[-1] <= ROUNDING * np.abs(values).max():
         return None
-    whole = np.zeros(n)
-    whole[free] = vectors[:, -1]
-    energy = {i: whole[modes] @ stiffness[modes, modes] @ whole[modes] for i, modes in enumerate(mechanism.modes)}
-    i = max((i for i, body in enumerate(model.bodies) if body.flex), key=energy.__getitem__)
-    share = np.abs(whole[mechanism.modes[i]] * (stiffness @ whole)[mechanism.modes[i]])
-    return FastestMode(model.bodies[i].name, int(np.argmax(share)) + 1, float(np.sqrt(values[-1])))
+    shape = root @ vectors[:, -1]
+    energy = np.split(shape * (stiffness @ shape), np.cumsum([body.modes for body in flexible])[:-1])
+    body, share = max(zip(flexible, energy, strict=True), key=lambda pair: pair[1].sum())
+    return FastestMode(body.name, int(np.argmax(np.abs(share))) + 1, float(np.sqrt(values[-1])))
+
+
+def _mobility(model: Model) -> np.ndarray:
+    """Accelerations (m, m) of all modes by unit forces on each, at the start without speeds and deformation."""
+    made = equations(model)
+    table, s = made.ports, np.array(made.ports.start)
+    s[made.n_q :] = 0.0
+    k = made.prepare(np.array(table.vector("parameter")))
+    x, u = made.start(s, k), np.array(table.vector("input"))
+    rates = slice(made.modal.stop, 2 * made.modal.stop - made.modal.start)
+    forces = [place for v in table.inputs if v.port == "modal_forces" for place in range(v.places.start, v.places.stop)]
+
+    def accelerations(u: np.ndarray) -> np.ndarray:
+        return np.array(made.derivatives(x, u, k)).ravel()[rates]
+
+    at_rest, units = accelerations(u), np.eye(len(u))[forces]
+    mobility = np.column_stack([accelerations(u + unit) - at_rest for unit in units])
+    return (mobility + mobility.T) / 2

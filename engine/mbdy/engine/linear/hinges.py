@@ -157,7 +157,9 @@ class Hinged:
 
     def _given(self, *names: str) -> SX:
         table = self.ports.by_name
-        return ca.vertcat(SX(0, 1), *(self.u[table[name].places] for name in names if name in table))
+        still = {v.name: SX(ca.DM(list(v.start or ()))) for v in self.ports.hidden if v.causality == "input"}
+        known = (name for name in names if name in table or name in still)
+        return ca.vertcat(SX(0, 1), *(still[name] if name in still else self.u[table[name].places] for name in known))
 
     def rates(self, omega_rate: SX, hinge_rates: Mapping[int, SX], moved: SX, force: SX) -> SX:
         """``x'`` of the accelerations found.

@@ -28,6 +28,7 @@ from casadi import MX, SX
 from mbdy.engine.linear.columns import Column, Columns
 from mbdy.engine.linear.reference_point import ReferencePoint, Values
 from mbdy.engine.model.laws import JOINT_VALUES
+from mbdy.engine.model.ports import whole_inputs
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.variables import switched
 from mbdy.engine.order_n import rigid_body as kernels
@@ -51,10 +52,15 @@ def linear_equations(model: Model, at: Values, geometry: str) -> Equations:
                 f"linear equations: the motion of the floating root {body.name!r} can be prescribed; only "
                 "that of joints can"
             )
-    full = equations(model)
-    point = ReferencePoint(full.ports, at)
-    made = _Linear(model, full, point, first_order=geometry == "first-order")
-    x, u, s = (MX.sym(n, size) for n, size in (("x", point.n_x), ("u", point.n_u), ("s", point.n_x)))
+    full, chosen = equations(model.whole), equations(model)
+    point = ReferencePoint(full.ports, at, chosen.ports)
+    made = _Linear(model.whole, full, point, first_order=geometry == "first-order")
+    x, u, s = (
+        MX.sym(n, size) for n, size in (("x", point.n_x), ("u", len(chosen.ports.input_names)), ("s", point.n_x))
+    )
+    starts, places = whole_inputs(model)
+    every = MX(ca.DM(list(starts)))
+    every[list(places)] = u
     k, p = MX.sym("k", made.n_k), MX.sym("p", len(full.ports.parameter_names))
     own = k[: full.n_k]
 
@@ -64,17 +70,17 @@ def linear_equations(model: Model, at: Values, geometry: str) -> Equations:
         return ca.Function(f.name(), [*arguments, k], results, f.name_in(), f.name_out())
 
     def rates(*, branches: bool) -> ca.Function:
-        found = made.rates(x, u, k, branches=branches)
+        found = made.rates(x, every, k, branches=branches)
         return ca.Function("mbdy_model_derivatives", [x, u, k], [found], ["x", "u", "k"], ["xdot"])
 
     return replace(
-        full,
+        chosen,
         prepare=ca.Function("mbdy_model_prepare", [p], [made.prepare(p)], ["p"], ["k"]),
-        start=same(full.start, s),
+        start=same(chosen.start, s),
         derivatives=rates(branches=True),
         smooth_derivatives=rates(branches=False),
-        outputs=same(full.outputs, x, u),
-        latch=None if full.latch is None else same(full.latch, x, u),
+        outputs=same(chosen.outputs, x, u),
+        latch=None if chosen.latch is None else same(chosen.latch, x, u),
         operations=made.near.n_instructions(),
         n_k=made.n_k,
     )
@@ -168,7 +174,7 @@ class _Linear(Columns):
         """Parameters like the model's, none of them zero that need not be: what is zero in a file can be set later."""
         drawn = np.array(self.table.vector("parameter"))
         for v in self.table.parameters:
-            own, part = drawn[v.places], v.name.rpartition(".")[2]
+            own, part = drawn[v.places], v.quantity
             if part in ("com", "at", "axis", "frame"):
                 own += size * 0.1 * np.maximum(1.0, np.abs(own).max()) * rng.normal(size=v.size)
             elif part == "mass":

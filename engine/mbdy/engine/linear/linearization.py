@@ -26,7 +26,7 @@ from mbdy.engine.linear.second_order import SecondOrder, generalized_forces, mob
 from mbdy.engine.linear.steady import CHANGING, Steady, matrix_change
 from mbdy.engine.model.faults import RefusalError
 from mbdy.engine.model.patterns import places
-from mbdy.engine.model.ports import Ports
+from mbdy.engine.model.ports import Ports, ports
 from mbdy.engine.model.system import Model
 
 if TYPE_CHECKING:
@@ -155,12 +155,12 @@ def linearize(
     """
     model = model if isinstance(model, Model) else load_model(model)
     keep_rules(model)
-    made = equations_of(model, dynamics)
+    made, chosen = equations_of(model.whole, dynamics), ports(model)
     point = operating_point(model, made, at)
     slopes = Slopes(made)
-    given = _chosen_inputs(point.ports, inputs)
+    given = _chosen_inputs(point.ports, chosen, inputs)
     input_names = tuple(point.ports.input_names[i] for i in given)
-    wanted = _Outputs(point.ports, outputs)
+    wanted = _Outputs(point.ports, chosen, outputs)
     rates = slopes.rates(point)
     if not np.isfinite(rates).all():
         raise RefusalError(f"the operating point of {model.name!r}: accelerations are not finite",
@@ -249,11 +249,13 @@ def _notes(
     return tuple(notes)
 
 
-def _chosen_inputs(table: Ports, wanted: Iterable[str] | None) -> list[int]:
+def _chosen_inputs(table: Ports, chosen: Ports, wanted: Iterable[str] | None) -> list[int]:
+    """Places in the inputs of ``table`` of those that are ``wanted`` of the ``chosen`` ones."""
+    whole = {name: at for at, name in enumerate(table.input_names)}
     if wanted is None:
-        chosen = [v for v in table.inputs if v.port not in ("switches", "prescribed_accelerations")]
-        return [at for v in chosen for at in range(v.places.start, v.places.stop)]
-    found = places(table.input_names, wanted, "input")
+        own = [v for v in chosen.inputs if v.port not in ("switches", "prescribed_accelerations")]
+        return [whole[name] for v in own for name in v.scalar_names]
+    found = [whole[chosen.input_names[i]] for i in places(chosen.input_names, wanted, "input", chosen.hidden_names)]
     switches = table.span("switches")
     if bad := [table.input_names[i] for i in found if switches.start <= i < switches.stop]:
         raise RefusalError(f"input {bad[0]!r}: nothing is linear in a switch", "set it in the operating point")
@@ -261,32 +263,34 @@ def _chosen_inputs(table: Ports, wanted: Iterable[str] | None) -> list[int]:
 
 
 class _Outputs:
-    """The outputs of a linearization: rows of y, an attitude's three errors in the place of its four elements."""
+    """The outputs of a linearization, those of ``chosen`` that are ``wanted``: rows of y as ``table`` has it, an
+    attitude's three errors in the place of its four elements."""
 
-    def __init__(self, table: Ports, wanted: Iterable[str] | None) -> None:
-        self._attitudes = [v.offset for v in table.outputs if v.name.endswith(".attitude")]
+    def __init__(self, table: Ports, chosen: Ports, wanted: Iterable[str] | None) -> None:
+        own = [table.by_name[v.name] for v in chosen.outputs]
+        self._attitudes = [v.offset for v in own if v.quantity == "attitude"]
         elements = [(name, unit, i, None) for v in table.outputs for name, unit, i in
                     zip(v.scalar_names, v.units, range(v.places.start, v.places.stop), strict=True)]  # fmt: skip
         rows = []
-        for v in table.outputs:
-            if v.name.endswith(".attitude"):
+        for v in own:
+            if v.quantity == "attitude":
                 rows += [(f"{v.name}.error[{i + 1}]", "rad", v.offset, i) for i in range(3)]
             else:
                 rows += elements[v.places]
         self._rows: list[tuple[str, str, int, int | None]] = rows
         if wanted is not None:
-            known = {v.name for v in table.outputs if v.name.endswith(".attitude")}
+            known = {v.name for v in own if v.quantity == "attitude"}
             every = [*rows, *(row for at in self._attitudes for row in elements[at : at + 4])]
             asked = [f"{w}.error" if w in known else w for w in ([wanted] if isinstance(wanted, str) else wanted)]
-            self._rows = self._picked(rows, every, asked)
+            self._rows = self._picked(rows, every, asked, chosen.hidden_names)
         self.names = tuple(name for name, *_ in self._rows)
         self.units = tuple(unit for _, unit, *_ in self._rows)
 
     @staticmethod
-    def _picked(rows, every, asked: list[str]):
+    def _picked(rows, every, asked: list[str], hidden: Iterable[str]):
         """What is asked for; elements of quaternions only by their own names."""
         own = [row for row in every if row in rows or row[0] in asked]
-        return [own[i] for i in places([row[0] for row in own], asked, "output")]
+        return [own[i] for i in places([row[0] for row in own], asked, "output", hidden)]
 
     def errors(self, y: Array, changes: Array) -> Array:
         """Changes of the chosen outputs from ``changes`` (n_y, n) of all."""

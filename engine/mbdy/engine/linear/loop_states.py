@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.linear.error_coordinates import ErrorCoordinates
+from mbdy.engine.linear.error_coordinates import ErrorCoordinates, held
 from mbdy.engine.linear.jacobians import Slopes
 from mbdy.engine.linear.operating_point import OperatingPoint
 from mbdy.engine.linear.steady import closed_rows
@@ -15,6 +15,8 @@ Array = NDArray[np.float64]
 
 RANK = 1e-9
 """Singular values below this part of the largest belong to redundant rows."""
+FOREMOST = 1e3
+"""Gain that prescribed coordinates may have on others more than free ones, and are kept."""
 
 
 def tangent(model: Model, point: OperatingPoint, slopes: Slopes, errors: ErrorCoordinates) -> tuple[list[int], Array]:
@@ -22,7 +24,8 @@ def tangent(model: Model, point: OperatingPoint, slopes: Slopes, errors: ErrorCo
 
     ``e = basis @ e[kept]`` for all errors e that closed loops and their rates allow to first order. The basis changes
     along a motion; the places do not, so that ``e[kept]`` follows ``A[kept] @ basis`` without its rate. Without loops
-    it is the identity. Coordinates are kept with their speeds, those that the others follow with the least gain.
+    it is the identity. Coordinates are kept with their speeds, those that the others follow with the least gain, but
+    prescribed ones first: these follow no other.
     """
     n = len(errors.names)
     if not model.loops:
@@ -33,15 +36,21 @@ def tangent(model: Model, point: OperatingPoint, slopes: Slopes, errors: ErrorCo
     first = list(errors.coordinates or ())
     picked: list[int] = []
     if len(first) == len(errors.speeds):
-        allowed = _null_space(changes[: len(rows) // 2, first])
+        allowed = _null_space(changes[: len(rows) // 2, first]) * _weights(model, point, errors)[:, None]
         if allowed.shape[1]:
             order = _foremost(allowed)
             picked = [*(first[i] for i in order), *(errors.speeds[i] for i in order)]
         picked += list(errors.momenta)
-    if len(picked) != space.shape[1] or np.linalg.cond(space[picked]) > 1.0 / RANK:
+    if len(picked) != space.shape[1] or (picked and np.linalg.cond(space[picked]) > 1.0 / RANK):
         picked = _foremost(space)
     kept = sorted(picked)
     return kept, space @ np.linalg.inv(space[kept]) if kept else np.zeros((n, 0))
+
+
+def _weights(model: Model, point: OperatingPoint, errors: ErrorCoordinates) -> Array:
+    """How much more than others each coordinate counts among those that are kept."""
+    prescribed = [held(model.bodies[j], point.ports, point.u)[i] for j, i in errors.degrees_of_freedom]
+    return np.where([*prescribed, *[False] * len(errors.modes)], FOREMOST, 1.0)
 
 
 def _foremost(space: Array) -> list[int]:

@@ -9,13 +9,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mbdy.engine.assembly.start import closed_state, given_starts, prepared, started, tell_moves
 from mbdy.engine.model.faults import RefusalError
-from mbdy.engine.model.ports import Ports
+from mbdy.engine.model.owners import name_of
+from mbdy.engine.model.ports import Ports, ports, whole_inputs
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.units import quantity
 from mbdy.engine.model.variables import Variable
 from mbdy.engine.order_n.equations import Equations
-from mbdy.engine.order_n.loop_kernels import ASSEMBLY_STEPS, CLOSED, NEARLY_CLOSED, SHORTEST
 
 Array = NDArray[np.float64]
 Value = float | str | bool | Sequence[float | str | bool] | Array
@@ -60,11 +61,13 @@ At = Mapping[str, Value] | OperatingPoint | Running | None
 
 
 def operating_point(model: Model, made: Equations, at: At = None) -> OperatingPoint:
-    """The operating point ``at`` of ``model``, whose equations are ``made``.
+    """The operating point ``at`` of ``model``; ``made`` are equations of all its inputs and outputs (`Model.whole`).
 
     A mapping has start values as in ``[initial]``, inputs and parameters by name, or one element of them
     (``"bus.omega[3]"``), in SI or as text with unit; the rest is as in the model file. Quaternions are scaled to norm
-    1, and joints that are locked stop as they do in a run. Raises `RefusalError` for what cannot be taken.
+    1, and joints that are locked stop as they do in a run. Loops are closed as at the start of a run: start values of
+    the file's ``[initial]`` and of a mapping stay, unless they contradict the loops (`StartMovedWarning`). Raises
+    `RefusalError` for what cannot be taken, and with loops `CompilerError` without a C compiler.
     """
     table = made.ports
     if isinstance(at, OperatingPoint):
@@ -72,47 +75,39 @@ def operating_point(model: Model, made: Equations, at: At = None) -> OperatingPo
         _same_system(table.state_names + table.input_names + table.parameter_names,
                      at.ports.state_names + at.ports.input_names + at.ports.parameter_names)  # fmt: skip
     elif at is None or isinstance(at, Mapping):
-        s, u, p = _assigned(table, at or {})
-        x = np.array(made.start(s, _constants(model, made, p))).ravel()
+        s, u, p, given = _assigned(table, ports(model), at or {}, given_starts(model, table))
+        if model.loops:
+            core = started(made, s, given, u, p)
+            tell_moves(core.moves(), stacklevel=3)
+            core.latch()
+            return OperatingPoint(table, core.x.copy(), u, p)
+        x = np.array(made.start(s, _constants(made, p))).ravel()
     else:
         _same_system(table.state_names, at.state_names)
         x = np.array(at.state, dtype=float)
-        u, p = (_read(at, [v.name for v in own]) for own in (table.inputs, table.parameters))
-    k = _constants(model, made, p)
+        p = _read(at, [v.name for v in table.parameters])
+        starts, places = whole_inputs(model)
+        u = np.array(starts)
+        u[list(places)] = _read(at, [v.name for v in ports(model).inputs])
     _scale_quaternions(table, x)
-    if made.assemble is not None:
-        x = _closed(model, made, x, u, k)
-    if made.latch is not None and (made.assemble or any(u[lock] and x[speed] for lock, speed in made.locks)):
+    if model.loops:
+        core = prepared(made, u, p)
+        closed_state(core, x)
+        core.latch()
+        return OperatingPoint(table, core.x.copy(), u, p)
+    k = _constants(made, p)
+    if any(u[lock] and x[speed] for lock, speed in made.locks):
+        assert made.latch is not None
         x = np.array(made.latch(x, u, k)[0]).ravel()
     return OperatingPoint(table, x, u, p)
 
 
-def _closed(model: Model, made: Equations, x: Array, u: Array, k: Array) -> Array:
-    """``x`` with the closed loops assembled."""
-    assert made.assemble is not None
-    assert made.gaps is not None
-    worst = np.inf
-    for _ in range(ASSEMBLY_STEPS):
-        worst = float(np.abs(np.array(made.gaps(x, u, k)[0])).max(initial=0.0))
-        if worst <= CLOSED:
-            return x
-        x = np.array(made.assemble(x, u, k, np.inf)).ravel()
-        _scale_quaternions(made.ports, x)
-    if worst <= NEARLY_CLOSED:
-        return x
-    names = ", ".join(loop.name for loop in model.loops)
-    raise RefusalError(f"loops {names}: cannot be closed from the operating point, {worst:.3g} m or rad is left",
-                       "start nearer to where they close")  # fmt: skip
-
-
-def _constants(model: Model, made: Equations, p: Array) -> Array:
+def _constants(made: Equations, p: Array) -> Array:
     k = np.array(made.prepare(p)).ravel()
-    for name, own in made.constants.items():
-        if not np.isfinite(k[own]).all() and name.startswith("loop."):
-            raise RefusalError(f"parameter '{name}.distance': must be at least {SHORTEST} m")
+    for owner, own in made.constants.items():
         if not np.isfinite(k[own]).all():
             raise RefusalError(
-                f"parameters of body {name!r}: no body can have them",
+                f"parameters of body {owner.name!r}: no body can have them",
                 "mass and moments must not be negative, axes and quaternions not zero, rates of friction positive",
             )
     return k
@@ -123,19 +118,22 @@ def _same_system(own: tuple[str, ...], given: tuple[str, ...]) -> None:
         raise RefusalError("the operating point is of a system with other variables", "give one of this model")
 
 
-def _assigned(table: Ports, at: Mapping[str, Value]) -> tuple[Array, Array, Array]:
-    """Start values, inputs and parameters of the model file with those of ``at`` in their places."""
+def _assigned(table: Ports, chosen: Ports, at: Mapping[str, Value], given: Array) -> tuple[Array, Array, Array, Array]:
+    """Start values, inputs and parameters of the model file with those of ``at``, names of ``chosen``, in their places
+    in the vectors of ``table``; which start values are ``given``, with those of ``at``."""
     s, u, p = (np.array(v, dtype=float) for v in (table.start, table.vector("input"), table.vector("parameter")))
     for name, value in at.items():
+        chosen.find(name, starts=True)
         variable, part = table.find(name)
         numbers = numbers_of(name, value, variable, part)
         if variable.start_at is not None:
             vector, begin = s, variable.start_at
+            given[begin + part.start : begin + part.stop] = 1.0
         else:
             vector, begin = (u if variable.causality == "input" else p), variable.offset
         vector[begin + part.start : begin + part.stop] = numbers
     _scale_quaternions(table, s)
-    return s, u, p
+    return s, u, p, given
 
 
 def numbers_of(name: str, value: Value, variable: Variable, part: slice) -> list[float]:
@@ -144,9 +142,10 @@ def numbers_of(name: str, value: Value, variable: Variable, part: slice) -> list
     Raises `RefusalError` for an output without start value, a wrong count, what is no finite number of that unit.
     """
     if variable.causality == "output" and variable.start_at is None:
-        stem, dot, last = name.rpartition(".")
-        if last.startswith("momentum") and variable.state is not None:
-            raise RefusalError(f"{name!r} is the momentum of a wheel", f"give its speed, {stem + dot}speed")
+        if variable.owner.kind == "wheel":
+            raise RefusalError(
+                f"{name!r} is the momentum of a wheel", f"give its speed, {name_of(variable.owner, 'speed')}"
+            )
         raise RefusalError(f"{name!r} is an output without a start value", "give start values, inputs, parameters")
     units = variable.units[part]
     entries = [value] if isinstance(value, str) or np.ndim(value) == 0 else list(value)  # type: ignore[arg-type]
@@ -172,7 +171,7 @@ def _scale_quaternions(table: Ports, x: Array) -> None:
     for at in table.quaternions:
         norm = float(np.linalg.norm(x[at : at + 4]))
         if not norm > 0.0:
-            name = table.start_names[at].partition("[")[0]
+            (name,) = (v.name for v in table.starts.values() if v.start_at == at)
             raise RefusalError(f"{name!r}: a zero quaternion is no attitude", "no rotation is [1, 0, 0, 0]")
         x[at : at + 4] /= norm
 

@@ -15,16 +15,18 @@ Values = Mapping[str, Value]
 
 
 class ReferencePoint:
-    """Start values ``s`` and inputs ``u`` of a point, the model file's unless ``at`` has others.
+    """Start values ``s`` and inputs ``u`` of a point, in the vectors of ``table``, the model file's unless ``at`` has
+    others, by names that ``chosen`` (the table itself where left out) has.
 
     Switches are off, quaternions of length one. Raises KeyError for an unknown name and `RefusalError` for what is
     neither an input nor the start value of a state, a switch, or no finite number.
     """
 
-    def __init__(self, table: Ports, at: Values) -> None:
+    def __init__(self, table: Ports, at: Values, chosen: Ports | None = None) -> None:
         self.s, self.u = np.array(table.start), np.array(table.vector("input"))
         self.n_x, self.n_u = len(self.s), len(self.u)
         for name, value in at.items():
+            (chosen or table).find(name, starts=True)
             variable, part = table.find(name)
             if variable.port == "switches":
                 raise RefusalError(f"at {name!r}: switches are off about the point of linear equations",

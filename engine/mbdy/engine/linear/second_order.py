@@ -66,10 +66,7 @@ def second_order(errors: ErrorCoordinates, A: Array, B: Array, mobility: Array, 
     M = (M + M.T) / 2
     C = -M @ (T + V)
     return SecondOrder(
-        coordinates=(
-            *(errors.names[i] for i in q),
-            *(f"{errors.names[i].removesuffix('.momentum')}.spin" for i in h),
-        ),
+        coordinates=(*(errors.names[i] for i in q), *errors.spins),
         units=(*(errors.units[i] for i in q), *["rad"] * wheels),
         M=M,
         D=(C + C.T) / 2,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
 
@@ -18,6 +18,7 @@ from mbdy.engine.linear.operating_point import At, OperatingPoint, operating_poi
 from mbdy.engine.linear.steady import CHANGING, Steady
 from mbdy.engine.model.faults import RefusalError
 from mbdy.engine.model.patterns import matches, places
+from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.order_n.constants import layout
 
@@ -62,7 +63,7 @@ def trim(
     keep_rules(model)
     if not tolerance > 0.0:
         raise RefusalError(f"tolerance: must be positive, got {tolerance}")
-    made = equations_of(model, dynamics)
+    made = equations_of(model.whole, dynamics)
     point = operating_point(model, made, at)
     slopes = Slopes(made)
     steady = Steady(model, slopes, point)
@@ -112,16 +113,16 @@ class _Unknowns:
     """What may change: elements of the state (an attitude by its three errors) and of the inputs."""
 
     def __init__(self, model: Model, point: OperatingPoint, free: Iterable[str] | None, hold: tuple[str, ...]) -> None:
-        table = point.ports
-        state_names = [name.replace(".momentum", ".speed") for name in table.start_names]
-        names = [*state_names, *table.input_names]
+        table, chosen = point.ports, ports(model)
+        names = [*table.start_names, *table.input_names]
+        hidden = {name for v in chosen.hidden if v.causality == "input" for name in v.scalar_names}
         fixed = _fixed(model, point)
         if free is None:
             at = [i for i in _joint_positions(model) if i not in fixed]
         else:
-            at = [i for i in places(names, free, "state or input") if i not in fixed]
+            at = [i for i in _places(names, free, hidden) if i not in fixed]
         for pattern in hold:
-            places(names, [pattern], "state or input")  # a name that there is not
+            _places(names, [pattern], hidden)  # a name that there is not
         at = [i for i in at if not any(matches(names[i], pattern) for pattern in hold)]
         n_x = len(table.state_names)
         self.names = tuple(names[i] for i in at)
@@ -152,6 +153,12 @@ class _Unknowns:
         for at in self._quaternions:
             x[at : at + 4] /= np.linalg.norm(x[at : at + 4])
         return replace(point, x=x, u=point.u + along_u @ change)
+
+
+def _places(names: Sequence[str], wanted: Iterable[str], hidden: Collection[str]) -> list[int]:
+    """Places in ``names`` of all that ``wanted`` means but what is ``hidden``."""
+    known = [i for i, name in enumerate(names) if name not in hidden]
+    return [known[i] for i in places([names[i] for i in known], wanted, "state or input", hidden)]
 
 
 def _joint_positions(model: Model) -> list[int]:

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
+LEFT_OUT = "[ports] of the model file leaves it out"
+"""What is said of a variable that the system could have."""
+
 _BRACKETS = str.maketrans("[]", "()")
 
 
@@ -17,14 +20,17 @@ def matches(name: str, pattern: str) -> bool:
     return pattern in (name, bare) or fnmatchcase(bare, pattern)
 
 
-def places(names: Sequence[str], wanted: Iterable[str], what: str) -> list[int]:
+def places(names: Sequence[str], wanted: Iterable[str], what: str, hidden: Iterable[str] = ()) -> list[int]:
     """Places in ``names`` of all that ``wanted`` means, in its order, each once.
 
-    Raises KeyError for a pattern that matches none, with the nearest names; ``what`` says what the names are of.
+    Raises KeyError for a pattern that matches none, with the nearest names, or saying so where it matches one of
+    ``hidden``, names that the model file leaves out; ``what`` says what the names are of.
     """
     found: dict[int, None] = {}
     for pattern in [wanted] if isinstance(wanted, str) else wanted:
         own = [i for i, name in enumerate(names) if matches(name, pattern)]
+        if not own and any(matches(name, pattern) for name in hidden):
+            raise KeyError(f"no {what} matches {pattern!r}: {LEFT_OUT}")
         if not own:
             near = get_close_matches(pattern, dict.fromkeys(n.partition("[")[0] for n in names), n=3, cutoff=0.5)
             hint = f"nearest: {', '.join(near)}" if near else "use a name, or a pattern such as 'bus.*'"

@@ -8,17 +8,47 @@ and has its momentum as state; an ``attitude`` root starts by its origin and has
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
+from typing import Literal
 
+from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, name_of, wheels_of
+from mbdy.engine.model.patterns import LEFT_OUT, matches
 from mbdy.engine.model.system import IDENTITY, Body, Model
-from mbdy.engine.model.variables import ORBIT_POSITION, Causality, Variable, inputs, outputs, parameters
+from mbdy.engine.model.variables import Causality, Variable, inputs, outputs, parameters
 
 CONSTRAINED = ("prescribed", "locked", "acceleration", "reaction")
 CONSTRAINED_MOTION = 'motion = "switchable" (or "prescribed", for .acceleration and .reaction)'
 """Variables of joints that a degree of freedom with free motion does not have, and what gives it them."""
+
+NOWHERE = -1
+"""The offset of what has no place in its vector."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatePart:
+    """Elements of the start vector ``s`` that one variable has, a ``quantity`` of its ``owner``, and ``size`` of them.
+
+    ``integrated`` is the variable that is the state in their place, where it is another.
+    """
+
+    owner: Owner
+    quantity: Quantity
+    size: int
+    integrated: tuple[Owner, Quantity] | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the start value."""
+        return name_of(self.owner, self.quantity)
+
+    @property
+    def state(self) -> str:
+        """Name of the state."""
+        return name_of(*self.integrated) if self.integrated else self.name
 
 
 @dataclass(frozen=True)
@@ -32,6 +62,9 @@ class Ports:
     start_names: tuple[str, ...]
     quaternions: tuple[int, ...] = field(default=())
     """Places in ``x`` where a quaternion begins; the stepper keeps their norm."""
+    hidden: tuple[Variable, ...] = field(default=())
+    """Inputs and outputs that `PortChoice` leaves out: they have no places in ``u`` and ``y``. Inputs keep their start
+    values; states and start values keep their names and places in ``x`` and ``s``."""
 
     def __iter__(self) -> Iterator[Variable]:
         yield from self.inputs
@@ -43,17 +76,46 @@ class Ports:
         return {v.name: v for v in self}
 
     @cached_property
+    def states(self) -> Mapping[str, Variable]:
+        """The variables that are states, by name in the order of ``x``."""
+        found = (v for v in (*self.outputs, *self.hidden) if v.state is not None)
+        return {v.name: v for v in sorted(found, key=lambda v: v.state or 0)}
+
+    @cached_property
+    def starts(self) -> Mapping[str, Variable]:
+        """The variables that have start values, by name in the order of ``s``."""
+        found = (v for v in (*self.outputs, *self.hidden) if v.start_at is not None)
+        return {v.name: v for v in sorted(found, key=lambda v: v.start_at or 0)}
+
+    def of(self, owner: Owner, quantity: Quantity) -> Variable | None:
+        """The variable that is ``quantity`` of ``owner``; None where there is none."""
+        return self.by_name.get(name_of(owner, quantity))
+
+    @cached_property
     def by_scalar(self) -> Mapping[str, tuple[Variable, int]]:
         """Variable and element of each scalar name."""
         return {scalar: (v, k) for v in self for k, scalar in enumerate(v.scalar_names)}
 
-    def find(self, name: str) -> tuple[Variable, slice]:
+    @cached_property
+    def hidden_names(self) -> Mapping[str, tuple[Variable, slice]]:
+        """What is left out and its elements, by the names that they would have."""
+        return {
+            name: (v, slice(begin, end))
+            for v in self.hidden
+            for name, begin, end in ((v.name, 0, v.size), *((n, k, k + 1) for k, n in enumerate(v.scalar_names)))
+        }
+
+    def find(self, name: str, *, starts: bool = False) -> tuple[Variable, slice]:
         """The variable called ``name`` and which of its elements are meant (all, or the one indexed).
 
-        Raises KeyError with the nearest names.
+        With ``starts`` start values of outputs that are left out are found too. Raises KeyError with the nearest names.
         """
         if variable := self.by_name.get(name):
             return variable, slice(0, variable.size)
+        if found := self.hidden_names.get(name):
+            if starts and found[0].start_at is not None:
+                return found
+            raise KeyError(f"no variable {name!r}: {LEFT_OUT}")
         try:
             variable, k = self.by_scalar[name]
         except KeyError:
@@ -80,7 +142,7 @@ class Ports:
     def start(self) -> tuple[float, ...]:
         """The vector ``s`` of the file."""
         values = [0.0] * len(self.start_names)
-        for v in self.outputs:
+        for v in self.starts.values():
             if v.start_at is not None and v.start is not None:
                 values[v.start_at : v.start_at + v.size] = v.start
         return tuple(values)
@@ -93,7 +155,7 @@ class Ports:
     @cached_property
     def orbit_position(self) -> slice | None:
         """Place in ``u`` of the input of the gravity gradient; None without one."""
-        variable = self.by_name.get(ORBIT_POSITION)
+        variable = self.of(SYSTEM, "orbit_position")
         return variable.places if variable else None
 
     def span(self, port: str) -> slice:
@@ -106,68 +168,112 @@ class Ports:
 
 def ports(model: Model) -> Ports:
     """The port table of ``model``."""
-    given = _placed(inputs(model))
+    choice = model.port_choice
+    given, hidden_inputs = _chosen(inputs(model), choice.inputs)
+    left_out = {v.name for v in hidden_inputs}
     states, starts = _states(model)
-    placed = []
-    for v in _placed(outputs(model, tuple(v.name for v in given))):
+    every = []
+    for v in outputs(model, tuple(v.name for v in given)):
         start = None
         if v.name in starts:
             start = model.initial.get(v.name, _default_start(v))
-        placed.append(replace(v, state=states.get(v.name), start_at=starts.get(v.name), start=start))
-    sizes = {v.name: v for v in placed}
-    quaternions = tuple(sorted(at for n, at in states.items() if n.endswith(".attitude")))
+        found = replace(v, state=states.get(v.name), start_at=starts.get(v.name), start=start)
+        if not left_out.isdisjoint(v.dependencies):
+            found = replace(found, dependencies=tuple(name for name in v.dependencies if name not in left_out))
+        every.append(found)
+    seen, hidden_outputs = _chosen(every, choice.outputs)
+    by_name = {v.name: v for v in every}
     return Ports(
-        inputs=given,
+        inputs=_placed(_paired(given) if hidden_inputs else given),
         parameters=_placed(parameters(model)),
-        outputs=tuple(placed),
-        state_names=tuple(n for name in states for n in sizes[name].scalar_names),
-        start_names=tuple(n for name in starts for n in sizes[name].scalar_names),
-        quaternions=quaternions,
+        outputs=_placed(seen),
+        state_names=tuple(n for name in states for n in by_name[name].scalar_names),
+        start_names=tuple(n for name in starts for n in by_name[name].scalar_names),
+        quaternions=tuple(sorted(at for name, at in states.items() if by_name[name].quantity == "attitude")),
+        hidden=tuple(replace(v, offset=NOWHERE) for v in (*hidden_inputs, *hidden_outputs)),
     )
 
 
-def coordinate_names(body: Body) -> tuple[tuple[str, int], ...]:
-    """Names and sizes of a body's position states, in the order of its ``q``."""
-    joint, name = body.joint, body.name
-    if joint.floating:
-        return ((f"{name}.position", 3), (f"{name}.attitude", 4))
-    parts = [(f"{name}.joint.displacement", joint.n_translations)]
-    parts.append((f"{name}.joint.attitude", 4) if joint.spherical else (f"{name}.joint.angle", joint.n_rotations))
-    return tuple(p for p in parts if p[1])
+def _chosen(variables: Iterable[Variable], patterns: tuple[str, ...] | None) -> tuple[list[Variable], list[Variable]]:
+    """Those that some pattern means, all without patterns, and the others."""
+    chosen, others = [], []
+    for v in variables:
+        kept = patterns is None or any(matches(v.name, pattern) for pattern in patterns)
+        (chosen if kept else others).append(v)
+    return chosen, others
 
 
-def speed_names(body: Body) -> tuple[tuple[str, int], ...]:
-    """Names and sizes of a body's speed states, in the order of its ``u``."""
-    joint, name = body.joint, body.name
+def _paired(given: Iterable[Variable]) -> list[Variable]:
+    """Inputs with the loads of bodies that have both force and torque before those that have one alone: typed ports
+    are views of evenly spaced rows."""
+    made = list(given)
+    places = [i for i, v in enumerate(made) if v.port == "external_forces"]
+    loads = Counter(made[i].owner for i in places)
+    ordered = sorted((made[i] for i in places), key=lambda v: loads[v.owner] == 1)
+    for i, v in zip(places, ordered, strict=True):
+        made[i] = v
+    return made
+
+
+def whole_inputs(model: Model) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Start values of all inputs that ``model`` could have, and where among them those lie that it has."""
+    table = ports(model.whole)
+    places = {name: at for at, name in enumerate(table.input_names)}
+    return table.vector("input"), tuple(places[name] for name in ports(model).input_names)
+
+
+def coordinates(body: Body) -> tuple[StatePart, ...]:
+    """A body's position states, in the order of its ``q``."""
+    joint, own, jointed = body.joint, Owner("body", body.name), Owner("joint", body.name)
     if joint.floating:
-        return ((f"{name}.velocity", 3), (f"{name}.omega", 3))
-    rotation = "omega" if joint.spherical else "rate"
-    parts = ((f"{name}.joint.velocity", joint.n_translations), (f"{name}.joint.{rotation}", joint.n_rotations))
-    return tuple(p for p in parts if p[1])
+        centre: tuple[Owner, Quantity] | None = (SYSTEM, "centre_of_mass") if joint.kind == "attitude" else None
+        return StatePart(own, "position", 3, centre), StatePart(own, "attitude", 4)
+    turned = StatePart(jointed, "attitude", 4) if joint.spherical else StatePart(jointed, "angle", joint.n_rotations)
+    parts = (StatePart(jointed, "displacement", joint.n_translations), turned)
+    return tuple(part for part in parts if part.size)
+
+
+def speeds(body: Body) -> tuple[StatePart, ...]:
+    """A body's speed states, in the order of its ``u``."""
+    joint, own, jointed = body.joint, Owner("body", body.name), Owner("joint", body.name)
+    if joint.floating:
+        drift: tuple[Owner, Quantity] | None = (SYSTEM, "centre_of_mass_velocity") if joint.kind == "attitude" else None
+        return StatePart(own, "velocity", 3, drift), StatePart(own, "omega", 3)
+    turning = StatePart(jointed, "omega" if joint.spherical else "rate", joint.n_rotations)
+    parts = (StatePart(jointed, "velocity", joint.n_translations), turning)
+    return tuple(part for part in parts if part.size)
+
+
+def spins(body: Body) -> tuple[StatePart, ...]:
+    """The states of a body's wheels: they start by their speeds and have their momenta as states."""
+    return tuple(StatePart(wheel, "speed", 1, (wheel, "momentum")) for wheel in wheels_of(body))
+
+
+def modal(body: Body, quantity: Literal["displacement", "rate"]) -> tuple[StatePart, ...]:
+    """The modal displacements or rates of a body; none of a rigid one."""
+    return (StatePart(Owner("modes", body.name), quantity, body.modes),) if body.flex else ()
+
+
+def state_parts(model: Model) -> Iterator[StatePart]:
+    """All that ``s`` and ``x`` are made of, in their order."""
+    yield from (part for body in model.bodies for part in coordinates(body))
+    yield from (part for body in model.bodies for part in speeds(body))
+    for quantity in ("displacement", "rate"):
+        yield from (part for body in model.bodies for part in modal(body, quantity))
+    yield from (part for body in model.bodies for part in spins(body))
 
 
 def _states(model: Model) -> tuple[dict[str, int], dict[str, int]]:
     """Places of the states in ``x`` and of the start values in ``s``, by variable name."""
-    start_parts = [p for body in model.bodies for p in coordinate_names(body)]
-    start_parts += [p for body in model.bodies for p in speed_names(body)]
-    for part in ("displacement", "rate"):
-        start_parts += [(f"{b.name}.flex.{part}", b.modes) for b in model.bodies if b.flex]
-    start_parts += [(f"{b.name}.{w}.speed", 1) for b in model.bodies for w in b.wheels]
-    renamed = {f"{b.name}.{w}.speed": f"{b.name}.{w}.momentum" for b in model.bodies for w in b.wheels}
-    for body in model.bodies:
-        if body.joint.kind == "attitude":
-            renamed[f"{body.name}.position"] = "system.centre_of_mass"
-            renamed[f"{body.name}.velocity"] = "system.centre_of_mass_velocity"
     states, starts, offset = {}, {}, 0
-    for name, size in start_parts:
-        starts[name] = offset
-        states[renamed.get(name, name)] = offset
-        offset += size
+    for part in state_parts(model):
+        starts[part.name] = states[part.state] = offset
+        offset += part.size
     return states, starts
 
 
 def _default_start(variable: Variable) -> tuple[float, ...]:
-    return IDENTITY if variable.name.endswith(".attitude") else (0.0,) * variable.size
+    return IDENTITY if variable.quantity == "attitude" else (0.0,) * variable.size
 
 
 def _placed(variables: Iterable[Variable]) -> tuple[Variable, ...]:

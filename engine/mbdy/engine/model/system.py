@@ -7,7 +7,7 @@ frame ``B_j`` whose origin is the outboard point of its inboard joint.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import dataclass, field, make_dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal
@@ -296,6 +296,17 @@ class GravityGradient:
     gravitational_parameter: float = 3.986004418e14
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortChoice:
+    """Which inputs and outputs a system has, as names or patterns (``"*.joint.torque"``); None: all of them.
+
+    An input that is left out keeps its start value, and a state whose output is left out its start value's name.
+    """
+
+    inputs: tuple[str, ...] | None = None
+    outputs: tuple[str, ...] | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Model:
     """A system of bodies in the order of its file, with gravity [m/s2] and the start of a run.
@@ -303,7 +314,8 @@ class Model:
     ``initial`` holds start values in SI by the names of `mbdy.engine.model.ports` without index
     (``bus.omega``, ``panel.joint.angle``, ``bus.x.speed``); what is left out starts at zero or identity.
     ``gravity_gradient`` is for systems with one root, a floating one; it costs nothing where it is None.
-    ``source`` is the file it came from, for messages. ``loops`` close the tree of joints.
+    ``source`` is the file it came from, for messages. ``loops`` close the tree of joints. ``port_choice`` says which
+    inputs and outputs there are.
     """
 
     name: str
@@ -313,8 +325,7 @@ class Model:
     gravity_gradient: GravityGradient | None = None
     source: str = ""
     loops: tuple[Loop, ...] = ()
-    checked: bool = field(default=False, init=False, repr=False, compare=False)
-    """Whether the rules of model files have been seen to; what is made or changed in Python has yet to be."""
+    port_choice: PortChoice = PortChoice()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "initial", MappingProxyType(dict(self.initial)))
@@ -331,6 +342,11 @@ class Model:
     def index(self) -> Mapping[str, int]:
         """Place of each body in ``bodies`` by name."""
         return {body.name: i for i, body in enumerate(self.bodies)}
+
+    @property
+    def whole(self) -> Model:
+        """The model with all its inputs and outputs."""
+        return self if self.port_choice == PortChoice() else replace(self, port_choice=PortChoice())
 
     def body(self, name: str) -> Body:
         """The body called ``name``; KeyError names those that exist."""

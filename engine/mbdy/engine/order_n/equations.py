@@ -3,8 +3,9 @@
 ``k = prepare(p)``, ``x = start(s, k)``, ``x' = derivatives(x, u, k)``, ``y = outputs(x, u, k)``; and, where joints
 can be locked or loops closed, ``x+ = latch(x, u, k)``: the state after the locks set in u have stopped their joints and
 loops closed in u have stopped what they hold; where there are loops, ``errors, rates = gaps(x, u, k)`` says how far
-they are from closed, and ``x+ = assemble(x, u, k, largest)`` is one step of Newton towards that. All that mbdy
-runs, in C or in CasADi's virtual machine, is made of these; a model's numbers are not in them.
+they are from closed, and ``x+ = assemble(x, u, k, largest)`` is one step of Newton towards that; ``errors, rates,
+cosines = approach(x, u, k)`` says at any distance what brings them there. All that mbdy runs is made of these; a
+model's numbers are not in them.
 """
 
 from __future__ import annotations
@@ -14,20 +15,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
 from operator import add
+from typing import Any
 
 import casadi as ca
 from casadi import MX
 
-from mbdy.engine.model.ports import Ports, ports
+from mbdy.engine.model.owners import Owner
+from mbdy.engine.model.ports import NOWHERE, Ports, ports
 from mbdy.engine.model.system import INERTIAL, Body, Model
 from mbdy.engine.model.topology import ROOT, tree
 from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, switched
 from mbdy.engine.order_n import gravity_gradient
 from mbdy.engine.order_n import sweeps as order_n
+from mbdy.engine.order_n.closing_columns import ClosingColumns, closing_columns
 from mbdy.engine.order_n.constants import Structure, layout, parameter_names, prepare_body, structure
 from mbdy.engine.order_n.kernels import Kernels
 from mbdy.engine.order_n.loop_forces import INERTIAL_SIDE, Closing, Loops, Seat
-from mbdy.engine.order_n.loop_kernels import SHORTEST, closure
+from mbdy.engine.order_n.loop_kernels import SHORTEST, loop_structure
 from mbdy.engine.order_n.outputs import View, reactions, see_loops, wheel_momenta
 from mbdy.engine.order_n.sweeps import BodyInputs, BodyMotion, BodyState, System
 
@@ -49,28 +53,41 @@ class Equations:
     n_k: int
     n_q: int
     locks: tuple[tuple[int, int], ...]
-    """Place in ``u`` of each lock, with the place in ``x`` of the speed that it stops."""
-    constants: Mapping[str, slice]
-    """Where the constants of each body, and of each ``loop.NAME``, lie in ``k``."""
+    """Place in ``u`` of each lock that is an input, with the place in ``x`` of the speed that it stops."""
+    constants: Mapping[Owner, slice]
+    """Where the constants of each body and of each loop lie in ``k``."""
     gaps: ca.Function | None = None
     assemble: ca.Function | None = None
+    approach: ca.Function | None = None
+    columns: ClosingColumns = field(default_factory=ClosingColumns)
+    """What its start moves to close loops."""
     smooth_derivatives: ca.Function | None = None
     """``derivatives`` to be differentiated, where these themselves cannot be; None where they can."""
     modal: slice = field(default_factory=lambda: slice(0, 0))
     """Where modal displacements lie in ``x``."""
+    impulse_places: tuple[int, ...] = ()
+    """Place in ``y`` of each impulse that ``latch`` gives, -1 of one that is no output; those of loops are last."""
+    loop_impulses: int = 0
+    """How many of the impulses are those of loops."""
+    loop_rows: tuple[str, ...] = ()
+    """Of each row of ``gaps`` the name of its loop."""
 
     @property
     def functions(self) -> tuple[ca.Function, ...]:
         own = (self.prepare, self.start, self.derivatives, self.outputs)
-        return (*own, *(f for f in (self.latch, self.gaps, self.assemble) if f is not None))
+        return (*own, *(f for f in (self.latch, self.gaps, self.assemble, self.approach) if f is not None))
 
 
 def equations(model: Model) -> Equations:
-    """The equations of ``model``; only its structure is compiled in, its numbers are the inputs ``p`` and ``s``."""
+    """The equations of ``model``; only its structure is compiled in, its numbers are the inputs ``p`` and ``s``.
+
+    Inputs that its choice of ports leaves out are part of the structure, with their start values.
+    """
     key = tuple((b.name, b.joint.to, b.joint.node, structure(b), tuple(b.wheels), tuple(b.nodes)) for b in model.bodies)
     loops = tuple(replace(loop, time_constant=0.0, closed=True) for loop in model.loops)
-    attracted = model.gravity_gradient is not None
-    return replace(_of_structure(_Skeleton((attracted, loops, *key), model)), ports=ports(model))
+    attracted, table = model.gravity_gradient is not None, ports(model)
+    hidden = tuple((v.name, v.start if v.causality == "input" else ()) for v in table.hidden)
+    return replace(_of_structure(_Skeleton((attracted, loops, hidden, *key), model)), ports=table)
 
 
 def node_index(model: Model, body: str, node: str) -> int | None:
@@ -125,13 +142,14 @@ class _Assembly:
         self.layout = layout(model)
         self.seats = [node_index(model, b.joint.to, b.joint.node) for b in model.bodies]
         self.used = used_nodes(model)
+        self.still = {v.name: v.start or () for v in self.ports.hidden if v.causality == "input"}
         self.attitude_root = any(b.joint.kind == "attitude" for b in model.bodies)
 
     def assembled(self) -> Equations:
         x, s = MX.sym("x", self.layout.n_x), MX.sym("s", self.layout.n_x)
         u, k = MX.sym("u", len(self.ports.input_names)), MX.sym("k", self.layout.n_k)
         p = MX.sym("p", len(self.ports.parameter_names))
-        made = Kernels()
+        made, locks = Kernels(), self.locks()
         derivatives = self.derivatives(x, u, k, made)
         operations = made.operations()
         return Equations(
@@ -143,17 +161,20 @@ class _Assembly:
             latch=ca.Function(
                 "mbdy_model_latch", [x, u, k], [*self.latch(x, u, k)], ["x", "u", "k"], ["x_latched", "impulses"]
             )
-            if self.model.loops or any("switchable" in b.joint.motion for b in self.model.bodies)
+            if self.model.loops or locks
             else None,
             **self.closing(),
+            **(self.impulses() if self.model.loops or locks else {}),
+            loop_rows=tuple(loop.name for loop in self.model.loops for _ in range(loop.size)),
+            columns=closing_columns(self.model, self.ports, self.layout),
             operations=operations,
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,
-            locks=self.locks(),
+            locks=locks,
             modal=slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + self.layout.n_eta),
             constants={
-                **{b.name: at for b, at in zip(self.model.bodies, self.layout.constants, strict=True)},
-                **{f"loop.{loop.name}": at for loop, at in zip(self.model.loops, self.layout.loops, strict=True)},
+                **dict(zip((Owner("body", b.name) for b in self.model.bodies), self.layout.constants, strict=True)),
+                **dict(zip((Owner("loop", loop.name) for loop in self.model.loops), self.layout.loops, strict=True)),
             },
         )
 
@@ -169,7 +190,21 @@ class _Assembly:
             "assemble": ca.Function(
                 "mbdy_model_assemble", [x, u, k, largest], nearer, [*names, "largest"], ["x_nearer"]
             ),
+            "approach": ca.Function(
+                "mbdy_model_approach", [x, u, k], [*self.approach(x, u, k)], names, ["errors", "rates", "cosines"]
+            ),
         }
+
+    def impulses(self) -> dict[str, Any]:
+        """What `Equations` says of the impulses of `latch`."""
+
+        def places(owner: Owner, count: int) -> tuple[int, ...]:
+            variable = self.ports.of(owner, "impulse")
+            return tuple(variable.offset + k if variable else NOWHERE for k in range(count))
+
+        of_joints = [places(Owner("joint", b.name), len(switched(b.joint.motion))) for b in self.model.bodies]
+        of_loops = [places(Owner("loop", loop.name), loop.size) for loop in self.model.loops if loop.switchable]
+        return {"impulse_places": sum(of_joints + of_loops, ()), "loop_impulses": sum(map(len, of_loops))}
 
     def prepare(self, p: MX) -> MX:
         made, pieces = Kernels(), []
@@ -237,7 +272,7 @@ class _Assembly:
                 for side in (loop.a, loop.b)
             )
             closed = self.input(u, f"loop.{loop.name}.closed") if loop.switchable else MX(1)
-            made.append(Closing(closure(loop), (seats[0], seats[1]), k[at, 0], closed))
+            made.append(Closing(loop_structure(loop), (seats[0], seats[1]), k[at, 0], closed))
         return made
 
     def latch(self, x: MX, u: MX, k: MX) -> tuple[MX, MX]:
@@ -272,6 +307,15 @@ class _Assembly:
         loops = Loops(system, order_n.velocities(system), self.closings(u, k))
         pairs = zip(loops.closings, loops.motions, strict=True)
         return [(c.closed * of.phi, c.closed * (of.rate + c.constants[0] * of.phi)) for c, of in pairs]
+
+    def approach(self, x: MX, u: MX, k: MX) -> tuple[MX, MX, MX]:
+        """Errors of closed loops as whole angles, their rates, and cosines, not positive where axes are opposed."""
+        system = self.system(x, u, k, Kernels())
+        loops = Loops(system, order_n.velocities(system), self.closings(u, k))
+        pairs = list(zip(loops.closings, loops.approach(), strict=True))
+        errors, rates = ([c.closed * of[i] for c, of in pairs] for i in (0, 1))
+        cosines = [1 - c.closed * (1 - cosine) for c, (_, _, cosine) in pairs]
+        return ca.densify(ca.vertcat(*errors)), ca.densify(ca.vertcat(*rates)), ca.densify(ca.vertcat(*cosines))
 
     def assemble(self, x: MX, u: MX, k: MX, largest: MX) -> MX:
         """The state one Newton step nearer to closed loops, moved as impulses would move it.
@@ -388,8 +432,12 @@ class _Assembly:
         return moves
 
     def input(self, u: MX, *names: str) -> MX:
-        """The elements of inputs in ``u``, side by side; nothing for those that the model does not have."""
-        return ca.vertcat(*(u[self.ports.by_name[n].places] for n in names if n in self.ports.by_name))
+        """The elements of inputs in ``u``, or their start values for those that are left out, side by side; nothing for
+        those that the model cannot have."""
+        known = (n for n in names if n in self.ports.by_name or n in self.still)
+        return ca.vertcat(
+            *(MX(ca.DM(list(self.still[n]))) if n in self.still else u[self.ports.by_name[n].places] for n in known)
+        )
 
     def body_inputs(self, u: MX, body: Body) -> BodyInputs:
         name, stem = body.name, f"{body.name}.joint"

@@ -41,7 +41,7 @@ def shape(joint: Joint) -> Shape:
 
 
 @dataclass(frozen=True)
-class Motion:
+class JointKinematics:
     """A joint's motion as expressions of its coordinates ``q`` and speeds ``u``.
 
     ``E`` (3x3) joint-frame to outboard components; ``d`` (3) displacement, joint frame; ``S`` (6 x n_u) motion
@@ -55,7 +55,7 @@ class Motion:
     rate: SX
 
 
-def motion(form: Shape, axes: SX, q: SX, u: SX) -> Motion:
+def motion(form: Shape, axes: SX, q: SX, u: SX) -> JointKinematics:
     """Kinematics of a joint: ``axes`` (3 x n_axes) unit axes, ``q`` (n_q), ``u`` (n_u)."""
     nt = form.translations
     slides, slid, sliding = axes[:, :nt], q[:nt, 0], u[:nt, 0]
@@ -75,7 +75,7 @@ def motion(form: Shape, axes: SX, q: SX, u: SX) -> Motion:
         S[3:, :nt] = E @ slides
     omega = turning @ turning_rates
     slide_bias = -ca.cross(omega, E @ (slides @ sliding)) if nt else SX(3, 1)
-    return Motion(E, d, S, ca.vertcat(turn_bias, slide_bias), q_rate)
+    return JointKinematics(E, d, S, ca.vertcat(turn_bias, slide_bias), q_rate)
 
 
 def _turns(axes: SX, angles: SX, rates: SX) -> tuple[SX, SX, SX]:

@@ -18,7 +18,7 @@ from mbdy.engine.model.topology import ROOT
 from mbdy.engine.order_n import loop_kernels as closures
 from mbdy.engine.order_n import output_kernels as observe
 from mbdy.engine.order_n import sweeps as order_n
-from mbdy.engine.order_n.loop_kernels import Closure
+from mbdy.engine.order_n.loop_kernels import LoopStructure
 from mbdy.engine.order_n.sweeps import BodyMotion, NodeMotion, System
 
 INERTIAL_SIDE = -1
@@ -36,7 +36,7 @@ class Seat:
 class Closing:
     """One loop of a system: its structure, seats of a and b, constants, and whether it is closed (1) or open (0)."""
 
-    kind: Closure
+    kind: LoopStructure
     seats: tuple[Seat, Seat]
     constants: MX
     closed: MX
@@ -93,6 +93,12 @@ class Loops:
                 if m.flexing:
                     m.flexing.t = m.flexing.t + modal @ motion.multipliers
         order_n.swing_out(self.system, self.moves, gravity, self.system.tree.outward)
+
+    def approach(self) -> list[tuple[MX, MX, MX]]:
+        """Of each loop errors as whole angles, rates and cosines (`mbdy.engine.order_n.loop_kernels.approach`)."""
+        call = self.system.kernels.call
+        results = [call(closures.approach, c.kind, k=c.constants, **self._sides(c)) for c in self.closings]
+        return [(of["errors"], of["rates"], of["cosines"]) for of in results]
 
     def power(self) -> MX:
         """Power [W] of the loops' forces on the bodies, each with the velocity that the sweeps see."""
@@ -160,14 +166,20 @@ class Loops:
         m = self.moves[seat.body]
         return getattr(m if seat.node is None else m.nodes[seat.node], what)
 
-    def _constrained(self, c: Closing) -> LoopMotion:
-        poses = self._pose(c.seats[0]), self._pose(c.seats[1])
+    def _sides(self, c: Closing) -> dict[str, MX]:
+        """Pose, velocity and velocity of its frame of both seats, as `loop_kernels` calls them."""
         sides: dict[str, MX] = {}
-        for name, seat, (C, rho) in zip("ab", c.seats, poses, strict=True):
+        for name, seat in zip("ab", c.seats, strict=True):
+            C, rho = self._pose(seat)
             slip = -self.drift if seat.body == INERTIAL_SIDE else self.slip[seat.body]
             V = self._of(seat, "V", MX.zeros(6))
             sides |= {f"C_{name}": C, f"rho_{name}": rho, f"V_{name}": V, f"slip_{name}": slip}
+        return sides
+
+    def _constrained(self, c: Closing) -> LoopMotion:
+        sides = self._sides(c)
         results = self.system.kernels.call(closures.constrain, c.kind, k=c.constants, **sides)
+        poses = (sides["C_a"], sides["rho_a"]), (sides["C_b"], sides["rho_b"])
         return LoopMotion(results["phi"], results["rate"], (results["G_a"], results["G_b"]), results["gamma"], poses)
 
     def _along(self, c: Closing, motion: LoopMotion, gravity: MX) -> MX:

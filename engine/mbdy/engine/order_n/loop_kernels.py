@@ -9,6 +9,7 @@ the loops' forces pass inward once, and ``G M^-1 G^T`` is the sum of their squar
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -34,27 +35,15 @@ SOLVED = 1e-11
 """Part of the right-hand side that may be left over before it is done."""
 BETTER = 0.1
 """Part of what is left over that more of it must bring it down to."""
-DRIFT = 1e-6
-"""[m, rad] Errors of closure below this are numerical ones and projected out; others decay with the time constant."""
-CLOSED = 1e-13
-"""[m, rad] Errors of closure that are rounding."""
-SETTLED = 1e-11
-"""[m, rad, and in a second] Errors and rates that are left at the end of a step."""
-NEARLY_CLOSED = 1e-9
-"""[m, rad] Errors that a start may have where Newton's method comes no nearer."""
-TORN_APART = 0.1
-"""[m, rad] Error of closure to which no step brings a closed loop that the integrator follows."""
+OPPOSED = 1e-9
+"""Sine of the angle between opposed axes below which they have no direction to turn back by."""
 SHORTEST = 1e-6
 """[m] Least distance that a loop can keep: its direction is lost where the places meet."""
-ASSEMBLY_STEPS = 50
-"""Most steps of Newton's method at a start."""
-SETTLING_STEPS = 2
-"""Most of them at the end of a communication step."""
 
 
 @dataclass(frozen=True)
-class Closure:
-    """What is compiled of a loop: two loops of one closure share their kernels."""
+class LoopStructure:
+    """What is compiled of a loop: two loops of one structure share their kernels."""
 
     a: Side
     b: Side
@@ -71,13 +60,13 @@ class Closure:
         return "".join(map(str, self.rows)) or "rod"
 
 
-def closure(loop: Loop) -> Closure:
+def loop_structure(loop: Loop) -> LoopStructure:
     """The structure of ``loop``."""
     a, b = (replace(side, body=INERTIAL * (side.body == INERTIAL), node="") for side in (loop.a, loop.b))
-    return Closure(a, b, loop.rows, loop.distance is not None)
+    return LoopStructure(a, b, loop.rows, loop.distance is not None)
 
 
-def errors(kind: Closure, d: SX, R: SX, distance: SX) -> SX:
+def errors(kind: LoopStructure, d: SX, R: SX, distance: SX) -> SX:
     """``phi`` (n) of a place ``d`` (3) and turn ``R`` (3, 3) of b against a, in a's loop frame."""
     if kind.rod:
         return (ca.dot(d, d) - distance**2) / (2 * distance)
@@ -96,41 +85,92 @@ def errors(kind: Closure, d: SX, R: SX, distance: SX) -> SX:
     return ca.vertcat(*(phi[row - 1] for row in kind.rows))
 
 
-def constrain(kind: Closure) -> ca.Function:
+def constrain(kind: LoopStructure) -> ca.Function:
     """Of a and of b: C, rho (node to inertial components, place), V in a frame that moves with a constant velocity (6),
     that velocity (``slip``, 3, inertial axes).
 
     phi (n), phi' (n), G_a and G_b (6, n; forces on the nodes for unit multipliers, node axes, about the node), and
     gamma (n) with ``G_a^T A_a + G_b^T A_b = gamma``, where accelerations are component-wise in the same frames.
     """
-    inputs = symbols(k=LOOP_CONSTANTS)
+    inputs, sides = _inputs()
     share, distance = inputs["k"][0], inputs["k"][1]
-    sides = []
-    for name in "ab":
-        side = symbols(**{f"C_{name}": (3, 3), f"rho_{name}": 3, f"V_{name}": 6, f"slip_{name}": 3})
-        sides.append((*side.values(),))
-        inputs |= side
-    pose, turns, places, speeds = [], [], [], []
-    for side, (C, rho, V, slip) in zip((kind.a, kind.b), sides, strict=True):
-        frame, at = spatial.rotation_matrix(SX(DM(side.frame))), SX(DM(side.at))
-        turns.append(C @ frame)
-        places.append(rho + C @ at)
-        moving = ca.vertcat(V[:3], V[3:] + C.T @ slip)
-        speeds.append(moving)
-        pose.append((C, rho))
-    phi = errors(kind, turns[0].T @ (places[1] - places[0]), turns[0].T @ turns[1], distance)
+    d, R, speeds = _relative(kind, sides)
+    phi = errors(kind, d, R, distance)
     along = [SX.sym(name, 6) for name in ("Wa", "Wb")]
-    states = ca.vertcat(*(ca.vertcat(ca.vec(C), rho) for C, rho in pose))
-    rate_of = ca.vertcat(*(_pose_rate(C, W) for (C, _), W in zip(pose, along, strict=True)))
+    states, rate_of = _poses(sides, along)
     rate = ca.jtimes(phi, states, rate_of)
     G = [ca.jacobian(rate, W).T for W in along]
     rate, bias = ca.substitute([rate, ca.jtimes(rate, states, rate_of)], along, speeds)
     for side, W in zip(range(2), speeds, strict=True):
-        slip = pose[side][0].T @ sides[side][3]
+        slip = sides[side][0].T @ sides[side][3]
         bias -= G[side].T @ ca.vertcat(SX(3, 1), ca.cross(W[:3], slip))
     gamma = -bias - 2 * share * rate - share**2 * phi
     outputs = {"phi": phi, "rate": rate, "G_a": G[0], "G_b": G[1], "gamma": gamma}
     return kernel(f"constrain_{kind.name}", inputs, {name: ca.densify(value) for name, value in outputs.items()})
+
+
+def approach(kind: LoopStructure) -> ca.Function:
+    """Errors (n) as whole angles, which vanish at closure alone but for a single turning row; their rates (n), or
+    angular velocities that lessen them; and cosines (n), not positive where axes are opposed. Inputs of `constrain`.
+
+    Near closure errors and rates are ``phi`` and ``phi'`` to the first order.
+    """
+    inputs, sides = _inputs()
+    d, R, speeds = _relative(kind, sides)
+    phi = errors(kind, d, R, inputs["k"][1])
+    rate = ca.jtimes(phi, *_poses(sides, speeds))
+    turning = [row - 1 for row in kind.rows if row <= 3]
+    cosine = SX(1)
+    if len(turning) > 1:
+        (C_a, *_), (C_b, *_) = sides
+        frame = spatial.rotation_matrix(SX(DM(kind.a.frame)))
+        omega = (C_a @ frame).T @ (C_b @ speeds[1][:3] - C_a @ speeds[0][:3])
+        angles, cosine = _angles(turning, phi, R)
+        n = len(turning)
+        phi, rate = ca.vertcat(angles, phi[n:]), ca.vertcat(omega[turning], rate[n:])
+    cosines = ca.vertcat(*(cosine if row <= 3 else 1 for row in kind.rows or (4,)))
+    outputs = {"errors": phi, "rates": rate, "cosines": cosines}
+    return kernel(f"approach_{kind.name}", inputs, {name: ca.densify(value) for name, value in outputs.items()})
+
+
+def _angles(turning: list[int], phi: SX, R: SX) -> tuple[SX, SX]:
+    """Of a weld's or a hinge's turn R the whole angles in the rows ``turning``, and the cosine of their size."""
+    if len(turning) == 3:
+        return spatial.rotation_vector(R), (ca.trace(R) - 1) / 2
+    axis = next(k for k in range(3) if k not in turning)
+    sine, cosine = ca.norm_2(phi[:2]), R[axis, axis]
+    opposed = ca.if_else(cosine < 0, ca.DM([math.pi, 0]), phi[:2])
+    return ca.if_else(sine > OPPOSED, phi[:2] * (ca.atan2(sine, cosine) / sine), opposed), cosine
+
+
+_Side = tuple[SX, SX, SX, SX]
+
+
+def _inputs() -> tuple[dict[str, SX], list[_Side]]:
+    """The inputs of a loop's kernels by name, and those of sides a and b."""
+    inputs, sides = symbols(k=LOOP_CONSTANTS), []
+    for name in "ab":
+        side = symbols(**{f"C_{name}": (3, 3), f"rho_{name}": 3, f"V_{name}": 6, f"slip_{name}": 3})
+        C, rho, V, slip = side.values()
+        sides.append((C, rho, V, slip))
+        inputs |= side
+    return inputs, sides
+
+
+def _relative(kind: LoopStructure, sides: list[_Side]) -> tuple[SX, SX, list[SX]]:
+    """Place and turn of b against a, in a's loop frame, and the velocities (6) of both nodes, their axes."""
+    turns, places, speeds = [], [], []
+    for side, (C, rho, V, slip) in zip((kind.a, kind.b), sides, strict=True):
+        turns.append(C @ spatial.rotation_matrix(SX(DM(side.frame))))
+        places.append(rho + C @ SX(DM(side.at)))
+        speeds.append(ca.vertcat(V[:3], V[3:] + C.T @ slip))
+    return turns[0].T @ (places[1] - places[0]), turns[0].T @ turns[1], speeds
+
+
+def _poses(sides: list[_Side], speeds: list[SX]) -> tuple[SX, SX]:
+    """Entries of C and places of both nodes, and their rates from velocities in node axes."""
+    states = ca.vertcat(*(ca.vertcat(ca.vec(C), rho) for C, rho, *_ in sides))
+    return states, ca.vertcat(*(_pose_rate(C, W) for (C, *_), W in zip(sides, speeds, strict=True)))
 
 
 def _pose_rate(C: SX, W: SX) -> SX:
@@ -138,7 +178,7 @@ def _pose_rate(C: SX, W: SX) -> SX:
     return ca.vertcat(ca.vec(C @ spatial.skew(W[:3])), C @ W[3:])
 
 
-def force(kind: Closure) -> ca.Function:
+def force(kind: LoopStructure) -> ca.Function:
     """Force on b and torque about its place, axes of a's loop frame (3, 3), for multipliers (n)."""
     inputs = symbols(multipliers=kind.size, G_a=(6, kind.size), C_a=(3, 3), rho_a=3, C_b=(3, 3), rho_b=3)
     multipliers, G, C_a, rho_a, C_b, rho_b = inputs.values()

@@ -85,6 +85,25 @@ def rotation_matrix(q: SX) -> SX:
     return ((w * w - vv) * SX.eye(3) + 2 * v @ v.T + 2 * w * skew(v)) / (w * w + vv)
 
 
+def rotation_vector(R: SX) -> SX:
+    """``theta n`` (3), 0 <= theta <= pi, of a rotation matrix; at half a turn one of its two.
+
+    By the quaternion, whose largest element is the divisor (F. L. Markley, Unit quaternion from rotation matrix, 2008).
+    """
+    v = ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])
+    t = ca.trace(R)
+    rows = [ca.vertcat(1 + t, v)]
+    for i in range(3):
+        rows.append(ca.vertcat(v[i], *(1 - t + 2 * R[i, i] if i == j else R[i, j] + R[j, i] for j in range(3))))
+    q, most = rows[0], rows[0][0]
+    for i in (1, 2, 3):
+        q, most = ca.if_else(rows[i][i] > most, rows[i], q), ca.fmax(most, rows[i][i])
+    q = q / (2 * ca.sqrt(most))
+    q = ca.if_else(q[0] < 0, -q, q)
+    sine = ca.norm_2(q[1:])
+    return q[1:] * ca.if_else(sine > 0, 2 * ca.atan2(sine, q[0]) / sine, 2)
+
+
 def quaternion_product(a: SX, b: SX) -> SX:
     """``a (x) b``, scalar first."""
     return ca.vertcat(a[0] * b[0] - ca.dot(a[1:], b[1:]), a[0] * b[1:] + b[0] * a[1:] + ca.cross(a[1:], b[1:]))

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Motion:
+class InertialMotion:
     """One body as the outputs say: ``C`` (3, 3) body to inertial components; the rest in inertial axes.
 
     ``arm`` leads from the system's mass centre to the body's; ``velocity`` and ``acceleration`` are those of its
@@ -49,7 +49,7 @@ class Motion:
 class Instant:
     """A system at one state: its bodies, ``gravity``, outputs by name, and the rates of some of them."""
 
-    motions: tuple[Motion, ...]
+    motions: tuple[InertialMotion, ...]
     gravity: Array
     outputs: Mapping[str, Array]
     rates: Mapping[str, Array]
@@ -92,11 +92,11 @@ class Observer:
         return Instant(motions, self.reader.gravity(u), outputs, rates, self.model.loops)
 
 
-def _motion(part: Part, outputs: Mapping[str, Array], rates: Mapping[str, Array]) -> Motion:
+def _motion(part: Part, outputs: Mapping[str, Array], rates: Mapping[str, Array]) -> InertialMotion:
     name, constants = part.body.name, part.constants
     C = rotation(outputs[f"{name}.attitude"])
     force, torque = resultant(part)
-    return Motion(
+    return InertialMotion(
         part=part,
         arm=outputs[f"{name}.position"] + C @ mass_centre(part) - outputs["system.centre_of_mass"],
         velocity=outputs[f"{name}.velocity"],
@@ -182,7 +182,7 @@ def _linear(instant: Instant) -> tuple[float, float] | None:
     return float(np.linalg.norm(instant.rates["system.momentum"] - total)), scale
 
 
-def _shaken(m: Motion) -> tuple[float, float]:
+def _shaken(m: InertialMotion) -> tuple[float, float]:
     """Sizes of the force [N] and the torque [N.m] that accelerate a flexible body's modes."""
     modes = m.part.constants.modes
     if modes is None:

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from mbdy.engine.model.law import Law
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS, laws_of
-from mbdy.engine.model.ports import Ports, coordinate_names, ports, speed_names
+from mbdy.engine.model.ports import Ports, StatePart, coordinates, ports, speeds
 from mbdy.engine.model.system import Body, Joint, Model
-from mbdy.engine.model.variables import ORBIT_POSITION, Variable
+from mbdy.engine.model.variables import Variable
 from mbdy.engine.verification.formulations.closing import Closing
 from mbdy.engine.verification.formulations.constrained import Constrained
 from mbdy.engine.verification.formulations.solutions import overdetermined
@@ -72,9 +72,9 @@ def variants(table: Ports, p: Array) -> Iterator[tuple[str, Array]]:
 
 def _strengths(parameter: Variable, law: Law) -> Iterable[int]:
     """Places in ``p`` of what is zero where ``law`` is left out, of joints, bearings and modes alike."""
-    last = parameter.name.rpartition(".")[2]
     places = range(parameter.offset, parameter.offset + parameter.size)
-    return JOINT_VALUES[last].strengths(places) if any(value.name == last for value in law.values) else ()
+    names = {value.name for value in law.values}
+    return JOINT_VALUES[parameter.quantity].strengths(places) if parameter.quantity in names else ()
 
 
 @dataclass(frozen=True)
@@ -126,12 +126,12 @@ class Trials:
         self.reader = Reader(model)
         self.closing = Closing(self.reader, self.sizes.length, self.sizes.modes)
         self.start = np.zeros(len(self.ports.state_names)) if start is None else start
-        states = {v.name: v.state for v in self.ports.outputs if v.state is not None}
+        states = {name: v.state or 0 for name, v in self.ports.states.items()}
         jointed = [body for body in model.bodies if not body.joint.floating]
         self._spans = [
             _Span(states[name] + element, found)
             for body in jointed
-            for (name, element), found in zip(_scalars(coordinate_names(body)), _spans(body.joint), strict=False)
+            for (name, element), found in zip(_scalars(coordinates(body)), _spans(body.joint), strict=False)
             if found
         ]
         self._friction = [
@@ -139,7 +139,7 @@ class Trials:
             for body in jointed
             for law in laws_of(body.joint.laws)
             if law.slow
-            for (name, element), rate in zip(_scalars(speed_names(body)), getattr(body.joint, law.slow), strict=False)
+            for (name, element), rate in zip(_scalars(speeds(body)), getattr(body.joint, law.slow), strict=False)
         ]
 
     def draw(self) -> tuple[Array, Array]:
@@ -172,7 +172,7 @@ class Trials:
             return u
         released = u.copy()
         for variable in self.ports.inputs:
-            if variable.name.endswith((".prescribed", ".locked")):
+            if variable.quantity in ("prescribed", "locked"):
                 released[variable.places] = 0.0
         return released
 
@@ -221,41 +221,39 @@ class Trials:
         return self.rng.uniform(-largest, largest, size)
 
     def _state(self, variable: Variable) -> Array:
-        name, n = variable.name, variable.size
-        if name.endswith(".attitude"):
+        owner, n = variable.owner, variable.size
+        if variable.quantity == "attitude":
             drawn = self.rng.normal(size=4)
             return drawn / np.linalg.norm(drawn)
-        if name.endswith(".angle"):
+        if variable.quantity == "angle":
             return self._uniform(n, np.pi)
-        if name.endswith(".momentum"):
-            body, wheel = name.split(".")[:2]
-            return self._uniform(n, WHEEL_SPEED * self.model.body(body).wheels[wheel].inertia)
-        if ".flex." in name:
-            return self._uniform(n, 1.0) * self.sizes.modes(self.model.body(name.partition(".")[0]))
+        if owner.kind == "wheel":
+            return self._uniform(n, WHEEL_SPEED * self.model.body(owner.name).wheels[owner.part].inertia)
+        if owner.kind == "modes":
+            return self._uniform(n, 1.0) * self.sizes.modes(self.model.body(owner.name))
         turning = variable.unit == "rad/s"
         return self._uniform(n, 1.0 if turning else self.sizes.length)
 
     def _input(self, variable: Variable) -> Array:
-        """A value of the sort that the variable's name tells; its start value where it tells none."""
-        owner, *place = variable.name.split(".")
-        sort, n = place[-1], variable.size
+        """A value of a size that suits the variable's quantity; its start value where none is known."""
+        owner, quantity, n = variable.owner, variable.quantity, variable.size
         if variable.boolean:
             return self.rng.integers(0, 2, n).astype(np.float64)
-        if variable.name == "system.gravity":
+        if quantity == "gravity":
             return self._uniform(n, GRAVITY)
-        if variable.name == ORBIT_POSITION:
+        if quantity == "orbit_position":
             return self._orbit_position()
-        if sort == "acceleration":
+        if quantity == "acceleration":
             return np.array([self._uniform(1, self._turn_or_slide(unit, 1.0))[0] for unit in variable.units])
-        if sort == "rest":
+        if quantity == "rest":
             start = np.array(variable.start)
             return start + [self._uniform(1, self._turn_or_slide(unit, REST))[0] for unit in variable.units]
-        if sort in ("force", "torque") and owner in self.model.index:
-            body = self.model.body(owner)
-            if place[0] in body.wheels:
-                return self._uniform(n, 0.1 * WHEEL_SPEED * body.wheels[place[0]].inertia)
+        if quantity in ("force", "torque"):
+            body = self.model.body(owner.name)
+            if owner.kind == "wheel":
+                return self._uniform(n, 0.1 * WHEEL_SPEED * body.wheels[owner.part].inertia)
             force, torque = self.sizes.body(body)
-            return self._uniform(n, force if sort == "force" else torque)
+            return self._uniform(n, force if quantity == "force" else torque)
         return np.array(variable.start)
 
     def _orbit_position(self) -> Array:
@@ -281,9 +279,9 @@ class _Span:
         return self.spans[(self.turns - 1) % len(self.spans)]
 
 
-def _scalars(named: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
-    """The elements of variables with their sizes."""
-    return [(name, element) for name, size in named for element in range(size)]
+def _scalars(parts: tuple[StatePart, ...]) -> list[tuple[str, int]]:
+    """The elements of states."""
+    return [(part.name, element) for part in parts for element in range(part.size)]
 
 
 def _spans(joint: Joint) -> list[list[tuple[float, float]]]:

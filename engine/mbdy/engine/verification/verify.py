@@ -18,8 +18,9 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from mbdy.engine.assembly.start import assemble
 from mbdy.engine.files.rules import keep_rules
-from mbdy.engine.model.ports import Ports
+from mbdy.engine.model.ports import Ports, ports
 from mbdy.engine.model.system import Body, Model
 from mbdy.engine.order_n.equations import equations
 from mbdy.engine.verification.conservation import BALANCES, Balance, Instant, Observer
@@ -58,13 +59,14 @@ def verify(
     ``seed``      of the random numbers; the same seed gives the same states.
     ``progress``  a function that is given the fraction done.
 
-    Raises ValueError for a negative number of states or seed, `ModelError` for a model that breaks a rule of files.
+    Raises ValueError for a negative number of states or seed, `ModelError` for a model that breaks a rule of files or
+    whose loops cannot be closed; with loops closed at the start it needs a C compiler.
     """
     for name, value in (("states", states), ("seed", seed)):
         if value < 0:
             raise ValueError(f"{name}: must be >= 0, got {value}")
     keep_rules(model)
-    return _Run(model, states, seed).verification(progress or (lambda fraction: None))
+    return _Run(model.whole, states, seed).verification(progress or (lambda fraction: None))
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,8 @@ class _Run:
         """The start with the file's inputs, then random states and inputs, all of them with every set of laws."""
         if not self.ports.state_names:
             return
-        x, u = _vector(self.made.start(np.array(self.ports.start), self.k)), np.array(self.ports.vector("input"))
+        start = np.array(ports(assemble(self.model)).start)
+        x, u = _vector(self.made.start(start, self.k)), np.array(self.ports.vector("input"))
         trials = Trials(self.model, np.random.default_rng(self.seed), x)
         if self.model.loops:
             x = trials.closed(x, u)

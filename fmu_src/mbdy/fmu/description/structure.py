@@ -6,15 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from xml.etree.ElementTree import Element, SubElement
 
+from mbdy.engine.model.owners import Owner, Quantity
 from mbdy.fmu.description.variables import initially
 from mbdy.fmu.table import Array, Scalar
 
 MOST_DEPENDENCIES = 2_000_000
 """Entries in ModelStructure (some 15 MB) beyond which long ``dependencies`` are left out, which means all."""
-SPEEDS: Mapping[str, str] = {
+SPEEDS: Mapping[Quantity, Quantity] = {
     "displacement": "velocity", "angle": "rate", "position": "velocity", "centre_of_mass": "centre_of_mass_velocity",
 }  # fmt: skip
-"""The speed that is a coordinate's derivative, by the last parts of their names."""
+"""The speed that is a coordinate's derivative."""
+
+Key = tuple[Owner, Quantity, str]
+"""What a scalar is of, and its index."""
 
 Unknown = tuple[Array, tuple[int, ...] | None]
 """A variable with the variables that it depends on, by what refers to them in the file; None for all."""
@@ -70,13 +74,13 @@ class _Known:
         }  # fmt: skip
         differentiated = any(v.first.vector == "dx" for v in variables)
         states = [v for v in variables if v.first.state is not None] if differentiated else []
-        self.states = {row.name: v.value_reference + shift for v in states for row in v.rows}
+        self.states = {_key(row): v.value_reference + shift for v in states for row in v.rows}
         self.combined: dict[tuple[int, ...], tuple[int, ...]] = {}  # whole lists are shared by many outputs
 
     def of_output(self, v: Array) -> tuple[int, ...]:
         """A state depends on itself, another output on all states and on the inputs that act on it at once."""
-        if v.first.name in self.states:
-            return (self.states[v.first.name],)
+        if v.first.state is not None and self.states:
+            return (self.states[_key(v.first)],)
         on = v.first.dependencies
         if on not in self.combined:
             self.combined[on] = tuple(sorted({*self.states.values(), *(self.inputs[vr] for vr in on)}))
@@ -84,19 +88,23 @@ class _Known:
 
     def of_derivative(self, v: Array) -> tuple[int, ...] | None:
         """The derivative of a coordinate depends on what moves it, any other on all that is known."""
-        names = [name for row in v.rows for name in _movers(row)]
-        return tuple(sorted({self.states[name] for name in names})) if names else None
+        keys = [key for row in v.rows for key in _movers(row)]
+        return tuple(sorted({self.states[key] for key in keys})) if keys else None
 
 
-def _movers(derivative: Scalar) -> Iterator[str]:
+def _key(row: Scalar) -> Key:
+    return row.owner, row.quantity, row.label
+
+
+def _movers(derivative: Scalar) -> Iterator[Key]:
     """The states that alone move the coordinate whose derivative this is; none for what is no coordinate."""
-    owner, _, last = derivative.name.removeprefix("der(").removesuffix(")").rpartition(".")
-    coordinate, bracket, index = last.partition("[")
-    if coordinate == "attitude":
-        yield from (f"{owner}.attitude[{k}]" for k in (1, 2, 3, 4))
-        yield from (f"{owner}.omega[{k}]" for k in (1, 2, 3))
-    elif owner.endswith(".flex"):
-        if coordinate == "displacement":
-            yield f"{owner}.rate{bracket}{index}"
-    elif coordinate in SPEEDS:
-        yield f"{owner}.{SPEEDS[coordinate]}{bracket}{index}"
+    owner, quantity, label = _key(derivative)
+    if quantity == "attitude":
+        for k in (1, 2, 3, 4):
+            yield owner, "attitude", f"[{k}]"
+        for k in (1, 2, 3):
+            yield owner, "omega", f"[{k}]"
+    elif owner.kind == "modes" and quantity == "displacement":
+        yield owner, "rate", label
+    elif owner.kind != "modes" and quantity in SPEEDS:
+        yield owner, SPEEDS[quantity], label

@@ -18,14 +18,18 @@ STYLE = (
     "overflow-x:auto}h2{margin-top:2rem}.drawing{overflow:auto;max-height:44rem}"
     ".facts td:first-child{white-space:nowrap}"
 )
+HIDDEN = ("Start values and states that are no outputs", "They are set until initialization ends.")
 TITLES: Mapping[str, tuple[str, str]] = {
-    "input": ("Inputs", ""),
-    "parameter": ("Parameters", "Can be set at any time; what follows from them is made anew."),
-    "output": ("Outputs", "Start values of states are set under these names, until initialization ends."),
-    "calculatedParameter": ("Calculated parameters", "Values of outputs at the end of initialization."),
-    "local": ("Derivatives of the states", "For solvers of model exchange, in the order of the states."),
-    "independent": ("Time", ""),
+    "u": ("Inputs", ""),
+    "p": ("Parameters", "Can be set at any time; what follows from them is made anew."),
+    "y": ("Outputs", "Start values of states are set under these names, until initialization ends."),
+    "c": ("Calculated parameters", "Values of outputs at the end of initialization."),
+    "x": HIDDEN,
+    "s": HIDDEN,
+    "dx": ("Derivatives of the states", "For solvers of model exchange, in the order of the states."),
+    "t": ("Time", ""),
 }
+"""By the vector that variables are in."""
 KINDS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "python": (
         ("Interface", "co-simulation; inputs are held over a communication step"),
@@ -74,8 +78,7 @@ def page(
         *_loops(model.loops),
         "<h2>Use</h2>", *_use(table, step, kind),
     ]  # fmt: skip
-    for causality, rows in groupby(table, key=lambda row: row.causality):
-        heading, remark = TITLES[causality]
+    for (heading, remark), rows in groupby(table, key=lambda row: TITLES[row.vector]):
         lines += [f"<h2>{heading}</h2>", f"<p>{remark}</p>" if remark else ""]
         lines += _table(("variable", "unit", "display unit", "range", "start", ""), _rows(list(rows), flat))
     return "\n".join([*filter(None, lines), "</body></html>", ""])
@@ -144,13 +147,14 @@ def _loop(loop: Loop) -> tuple[str, ...]:
 
 def _use(table: Sequence[Scalar], step: float, kind: str) -> Iterator[str]:
     """How to run it under FMPy, with the names of this model."""
-    seen = next(row for row in table if row.causality == "output" and row.array is None)
+    seen = next((row for row in table if row.causality == "output" and row.array is None), None)
     given = next(row for row in table if row.causality == "parameter" and row.array is None)
+    wanted = f', output=["{seen.name}"]' if seen else ""
     lines = [
         "import fmpy",
         "",
         "result = fmpy.simulate_fmu(",
-        f'    "model.fmu", stop_time=10, output_interval={10 * step:.6g}, output=["{seen.name}"],',
+        f'    "model.fmu", stop_time=10, output_interval={10 * step:.6g}{wanted},',
         f'    start_values={{"{given.name}": {given.start!r}}},',
         ")",
     ]
@@ -161,7 +165,7 @@ def _use(table: Sequence[Scalar], step: float, kind: str) -> Iterator[str]:
 
 def _rows(rows: Sequence[Scalar], flat: bool) -> Iterator[tuple[str, ...]]:
     """One line for each variable: elements that share name and description stand together."""
-    for _, some in groupby(rows, key=lambda row: (row.name.split("[")[0], row.description)):
+    for _, some in groupby(rows, key=lambda row: (row.owner, row.quantity, row.vector)):
         elements = list(some)
         first = elements[0]
         units = dict.fromkeys("Boolean" if row.boolean else row.unit for row in elements)
@@ -177,11 +181,7 @@ def _name(elements: Sequence[Scalar], flat: bool) -> str:
     first, last = elements[0], elements[-1]
     if first.array and not flat:
         return f"{_code(first.array)}, {len(elements)} elements"
-    return _code(first.name) + (f" … {_code(_index(last.name))}" if last is not first else "")
-
-
-def _index(name: str) -> str:
-    return name[name.index("[") :].removesuffix(")")
+    return _code(first.name) + (f" … {_code(last.label)}" if last is not first else "")
 
 
 def _range(row: Scalar) -> str:

@@ -26,7 +26,7 @@ STYLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TreePlace:
     """Where a body stands: ``depth`` counts joints from inertial, rows run over the tips, a parent amid its children.
 
     ``parent`` is the place of its parent in the model's bodies, `ROOT` for inertial.
@@ -38,7 +38,7 @@ class Place:
     row: float
 
 
-def layout(model: Model) -> tuple[Place, ...]:
+def layout(model: Model) -> tuple[TreePlace, ...]:
     """A place for each body, in the order of the model."""
     grown = tree(model)
     depth, row = [0] * len(model.bodies), [0.0] * len(model.bodies)
@@ -51,7 +51,7 @@ def layout(model: Model) -> tuple[Place, ...]:
     for body in grown.inward:
         if below := [row[child] for child in grown.children[body]]:
             row[body] = (min(below) + max(below)) / 2
-    return tuple(Place(b, grown.parent[i], depth[i], row[i]) for i, b in enumerate(model.bodies))
+    return tuple(TreePlace(b, grown.parent[i], depth[i], row[i]) for i, b in enumerate(model.bodies))
 
 
 def drawing(model: Model) -> str:

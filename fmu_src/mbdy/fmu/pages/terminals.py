@@ -8,20 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement
 
+from mbdy.engine.model.owners import Owner, Quantity, points_of, wheels_of
 from mbdy.engine.model.system import Model
 from mbdy.fmu.description.markup import document
 from mbdy.fmu.pages import icon
 from mbdy.fmu.table import Array
 
 FOLDER = "terminalsAndIcons"
-MEMBERS = {
-    "input": {"force", "torque"},
-    "output": {
+MEMBERS: Mapping[str, frozenset[Quantity]] = {
+    "input": frozenset({"force", "torque"}),
+    "output": frozenset({
         "position", "velocity", "attitude", "omega", "displacement", "angle", "rate", "speed", "momentum",
         "specific_force",
-    },
+    }),
 }  # fmt: skip
-"""Parts of names: efforts go in, what they move and how fast comes out."""
+"""Quantities: efforts go in, what they move and how fast comes out."""
 EXTENT = {"x1": "-100", "y1": "-100", "x2": "100", "y2": "100"}
 
 
@@ -42,31 +43,30 @@ def terminals(model: Model, variables: Sequence[Array]) -> bytes:
     picture = SubElement(root, "GraphicalRepresentation")
     SubElement(picture, "CoordinateSystem", {**EXTENT, "suggestedScalingFactorTo_mm": "0.1"})
     SubElement(picture, "Icon", EXTENT)
-    members: dict[str, list[tuple[str, str]]] = {}
+    members: dict[Owner, list[tuple[str, str]]] = {}
     for v in variables:
-        owner, _, member = v.name.rpartition(".")
-        if member.partition("[")[0] in MEMBERS.get(v.first.causality, ()):
-            members.setdefault(owner, []).append((member, v.name))
+        first = v.first
+        if first.quantity in MEMBERS.get(first.causality, ()):
+            member = f"{first.quantity}{'' if v.name == first.array else first.label}"
+            members.setdefault(first.owner, []).append((member, v.name))
     node = SubElement(root, "Terminals")
     for owner, description in _owners(model):
         if owner in members:
-            terminal = SubElement(node, "Terminal", name=owner, matchingRule="plug", description=description)
+            terminal = SubElement(node, "Terminal", name=str(owner), matchingRule="plug", description=description)
             for member, variable in members[owner]:
                 attributes = {"variableName": variable, "memberName": member, "variableKind": "signal"}
                 SubElement(terminal, "TerminalMemberVariable", attributes)
     return document(root)
 
 
-def _owners(model: Model) -> Iterator[tuple[str, str]]:
-    """What can be a terminal, by the name that its variables begin with, and what it is."""
+def _owners(model: Model) -> Iterator[tuple[Owner, str]]:
+    """What can be a terminal, and what it is."""
     for body in model.bodies:
-        name, joint = body.name, body.joint
-        yield name, f"Body {name}: loads at its mass centre, motion of its origin"
+        name, joint, (own, *nodes) = body.name, body.joint, points_of(body)
+        yield own, f"Body {name}: loads at its mass centre, motion of its origin"
         if not joint.floating:
-            yield f"{name}.joint", f"Joint of {name} on {joint.to} ({joint.kind})"
+            yield Owner("joint", name), f"Joint of {name} on {joint.to} ({joint.kind})"
         if body.flex:
-            yield f"{name}.flex", f"Modes of {name}"
-        for wheel in body.wheels:
-            yield f"{name}.{wheel}", f"Wheel {wheel} of {name}"
-        for point in body.nodes:
-            yield f"{name}.{point}", f"Node {point} of {name}"
+            yield Owner("modes", name), f"Modes of {name}"
+        yield from ((wheel, f"Wheel {wheel.part} of {name}") for wheel in wheels_of(body))
+        yield from ((node, f"Node {node.part} of {name}") for node in nodes)

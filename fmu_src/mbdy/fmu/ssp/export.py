@@ -16,8 +16,15 @@ from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
 from mbdy.fmu.export import Progress, export_fmu, prepared, version, write
 from mbdy.fmu.ssp.links import CONTROLLER, PLANT, End, links
-from mbdy.fmu.ssp.parts import FMI, Part, defined_units, read
-from mbdy.fmu.ssp.structure import Run, System, fmu_source, parameter_set, parameter_source, structure
+from mbdy.fmu.ssp.parts import FMI, Component, defined_units, read
+from mbdy.fmu.ssp.structure import (
+    DefaultExperiment,
+    SystemStructure,
+    fmu_source,
+    parameter_set,
+    parameter_source,
+    structure,
+)
 
 DESCRIPTION = "SystemStructure.ssd"
 SHOWN_PORTS = ("omega", "joint_rates", "attitude", "joint_positions")
@@ -84,33 +91,33 @@ def _shown(model: Model, patterns: Iterable[str] | None) -> list[str]:
     table = ports(model)
     if patterns is None:
         return [name for variable in table.outputs if variable.port in SHOWN_PORTS for name in variable.scalar_names]
-    return [table.output_names[place] for place in selected(table.output_names, patterns)]
+    return [table.output_names[place] for place in selected(table.output_names, patterns, table.hidden_names)]
 
 
 def _system(
-    name: str, plant: Part, own: Part, connect: Iterable[tuple[str, str]], shown: Iterable[str]
-) -> tuple[System, list[str]]:
+    name: str, plant: Component, own: Component, connect: Iterable[tuple[str, str]], shown: Iterable[str]
+) -> tuple[SystemStructure, list[str]]:
     """The whole system, and remarks on it."""
     made, remarks = links(plant, own, connect)
-    system = System(
+    system = SystemStructure(
         name=name,
         tool=f"mbdy {version()}",
         parts=(plant, own),
         links=made,
         exposed=tuple(End(plant, output) for output in shown),
         units=defined_units((plant, own)),
-        run=Run(stop=_experiment("stopTime", own, plant), step=_experiment("stepSize", own, plant)),
+        run=DefaultExperiment(stop=_experiment("stopTime", own, plant), step=_experiment("stepSize", own, plant)),
     )
     return system, remarks
 
 
-def _experiment(key: str, *parts: Part) -> float:
+def _experiment(key: str, *parts: Component) -> float:
     """A number of the default experiment of the first part that has it; the plant's has them all."""
     values = (getattr(part.description.defaultExperiment, key, None) for part in parts)
     return next(float(value) for value in values if value is not None)
 
 
-def _files(system: System) -> dict[str, bytes]:
+def _files(system: SystemStructure) -> dict[str, bytes]:
     """What the package holds, by the paths inside."""
     files = {DESCRIPTION: structure(system)}
     for part in system.parts:

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 
 from mbdy.fmu.export import ExportError
-from mbdy.fmu.ssp.parts import Part, conversion
+from mbdy.fmu.ssp.parts import Component, conversion
 
 PLANT, CONTROLLER = "plant", "controller"
 """Names of the components in the system."""
@@ -20,7 +20,7 @@ MOST_NAMED = 6
 class End:
     """A variable of a component."""
 
-    part: Part
+    part: Component
     name: str
 
     def __str__(self) -> str:
@@ -28,7 +28,7 @@ class End:
 
 
 @dataclass(frozen=True)
-class Link:
+class Connection:
     """``source`` drives ``target``, whose value is ``factor`` times the source's plus ``offset``.
 
     The units are those of the two ends; an end without one has that of the other.
@@ -46,7 +46,9 @@ class Link:
         return (self.factor, self.offset) != (1.0, 0.0)
 
 
-def links(plant: Part, controller: Part, told: Iterable[tuple[str, str]]) -> tuple[tuple[Link, ...], list[str]]:
+def links(
+    plant: Component, controller: Component, told: Iterable[tuple[str, str]]
+) -> tuple[tuple[Connection, ...], list[str]]:
     """The connections, and remarks that a person should read.
 
     ``told``  pairs ``("controller.out", "plant.in")``; what stands in one is not connected by its name. A name
@@ -73,7 +75,7 @@ def links(plant: Part, controller: Part, told: Iterable[tuple[str, str]]) -> tup
     return made, remarks
 
 
-def _by_name(plant: Part, controller: Part, taken: set[End]) -> dict[End, End]:
+def _by_name(plant: Component, controller: Component, taken: set[End]) -> dict[End, End]:
     """What drives what because they have one name; what is ``taken`` already stays out."""
     pairs: dict[End, End] = {}
     for one, other in ((plant, controller), (controller, plant)):
@@ -84,7 +86,7 @@ def _by_name(plant: Part, controller: Part, taken: set[End]) -> dict[End, End]:
     return pairs
 
 
-def _end(text: str, plant: Part, controller: Part) -> End:
+def _end(text: str, plant: Component, controller: Component) -> End:
     part_name, _, name = text.partition(".")
     for part in (plant, controller):
         if part.name == part_name and name:
@@ -124,7 +126,7 @@ def _article(causality: str) -> str:
     return f"an {causality}" if causality[0] in "aeiou" else f"a {causality}"
 
 
-def _near(name: str, part: Part, causality: str) -> str:
+def _near(name: str, part: Component, causality: str) -> str:
     """Names that may have been meant, as the end of a message."""
     known = part.names(causality)
     near = get_close_matches(name, known, n=3, cutoff=0.6)
@@ -138,7 +140,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + more
 
 
-def _open_ends(plant: Part, controller: Part, connected: set[End]) -> list[str]:
+def _open_ends(plant: Component, controller: Component, connected: set[End]) -> list[str]:
     """Remarks on what of the controller stays unconnected; all of its inputs, or all of its outputs, may not."""
     remarks: list[str] = []
     for causality, opposite in (("input", "output"), ("output", "input")):
@@ -159,14 +161,14 @@ def _open_ends(plant: Part, controller: Part, connected: set[End]) -> list[str]:
     return remarks
 
 
-def _link(source: End, target: End) -> Link:
+def _link(source: End, target: End) -> Connection:
     """The connection of two variables of one type and one quantity."""
     kinds = [end.part.variables[end.name].type for end in (source, target)]
     if kinds[0] != kinds[1]:
         raise ExportError(f"{source} is {kinds[0]}, {target} is {kinds[1]}; connect variables of one type")
     given, taken = source.part.unit(source.name), target.part.unit(target.name)
     if given == taken or not given or not taken:
-        return Link(source, target, given or taken, taken or given)
+        return Connection(source, target, given or taken, taken or given)
     for end, unit in ((source, given), (target, taken)):
         if unit not in end.part.units:
             raise ExportError(
@@ -179,10 +181,10 @@ def _link(source: End, target: End) -> Link:
             f"{source} is in {given}, {target} in {taken}: these are different quantities; connect others, or mend "
             "the unit in the FMU that is wrong"
         )
-    return Link(source, target, given, taken, *found)
+    return Connection(source, target, given, taken, *found)
 
 
-def _on_units(made: tuple[Link, ...]) -> list[str]:
+def _on_units(made: tuple[Connection, ...]) -> list[str]:
     """Remarks on connections that convert, and on those whose unit is a guess."""
     remarks = []
     if converted := [link for link in made if link.converts]:
@@ -196,7 +198,7 @@ def _on_units(made: tuple[Link, ...]) -> list[str]:
     return remarks
 
 
-def _algebraic_loop(plant: Part, controller: Part, made: tuple[Link, ...]) -> list[str]:
+def _algebraic_loop(plant: Component, controller: Component, made: tuple[Connection, ...]) -> list[str]:
     """Variables that act on each other in a circle at the same instant; none as a rule."""
     acts: dict[str, set[str]] = {}
     for link in made:

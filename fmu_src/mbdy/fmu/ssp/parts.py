@@ -22,7 +22,7 @@ BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd")
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Component:
     """An FMU as a component: its ``name`` in the system, how messages call it, and what it describes itself as."""
 
     name: str
@@ -42,7 +42,7 @@ class Part:
         return [name for name, variable in self.variables.items() if variable.causality == causality]
 
 
-def read(name: str, path: str | os.PathLike[str], label: str = "") -> Part:
+def read(name: str, path: str | os.PathLike[str], label: str = "") -> Component:
     """The FMU at ``path`` as the part ``name``; raises `ExportError` for one that cannot be a component."""
     from fmpy.model_description import ValidationError, read_model_description
 
@@ -61,7 +61,7 @@ def read(name: str, path: str | os.PathLike[str], label: str = "") -> Part:
         raise ExportError(f"{label}: its modelDescription.xml cannot be read: {fault}") from fault
     if description.coSimulation is None:
         raise ExportError(f"{label}: is for model exchange only; export it for co-simulation")
-    return Part(
+    return Component(
         name=name,
         label=label,
         file=file,
@@ -83,7 +83,7 @@ def _check_version(file: Path, label: str) -> None:
         raise ExportError(f"{label}: is of FMI {version or 'no version'}; export it as FMI {FMI}, co-simulation")
 
 
-def defined_units(parts: tuple[Part, ...]) -> dict[str, BaseUnit]:
+def defined_units(parts: tuple[Component, ...]) -> dict[str, BaseUnit]:
     """The units of all ``parts`` by name, those of the first where several define one.
 
     Raises `ExportError` where one name means different units.

@@ -9,8 +9,8 @@ from xml.etree.ElementTree import Element, SubElement
 
 from mbdy.fmu.description.markup import clean, document, number
 from mbdy.fmu.description.model_description import build_time
-from mbdy.fmu.ssp.links import End, Link
-from mbdy.fmu.ssp.parts import BASE_UNITS, Part
+from mbdy.fmu.ssp.links import Connection, End
+from mbdy.fmu.ssp.parts import BASE_UNITS, Component
 
 if TYPE_CHECKING:
     from fmpy.model_description import BaseUnit
@@ -27,7 +27,7 @@ VALUES = ("Real", "Integer", "Boolean", "String")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class DefaultExperiment:
     """The default experiment: until ``stop`` [s], values exchanged every ``step`` [s]."""
 
     stop: float
@@ -35,19 +35,19 @@ class Run:
 
 
 @dataclass(frozen=True, kw_only=True)
-class System:
+class SystemStructure:
     """All that a description of the system says; ``exposed`` are the outputs that it shows to the outside."""
 
     name: str
     tool: str
-    parts: tuple[Part, ...]
-    links: tuple[Link, ...]
+    parts: tuple[Component, ...]
+    links: tuple[Connection, ...]
     exposed: tuple[End, ...]
     units: Mapping[str, BaseUnit]
-    run: Run
+    run: DefaultExperiment
 
 
-def structure(system: System) -> bytes:
+def structure(system: SystemStructure) -> bytes:
     """SystemStructure.ssd."""
     name = clean(system.name) or "system"
     root = Element(
@@ -73,7 +73,7 @@ def structure(system: System) -> bytes:
     return document(root)
 
 
-def parameter_set(part: Part, tool: str) -> bytes | None:
+def parameter_set(part: Component, tool: str) -> bytes | None:
     """The .ssv file of a component: its parameters, their values and units; None where it has none."""
     root = Element("ssv:ParameterSet", _namespaces("ssc", "ssv") | _head(tool) | {"name": part.name})
     node = SubElement(root, "ssv:Parameters")
@@ -104,7 +104,7 @@ def _head(tool: str) -> dict[str, str]:
     }
 
 
-def _units_of_ends(system: System) -> dict[End, str]:
+def _units_of_ends(system: SystemStructure) -> dict[End, str]:
     """The variables that have connectors, with their units."""
     ends = {end: end.part.unit(end.name) for end in system.exposed}
     for link in system.links:
@@ -112,7 +112,7 @@ def _units_of_ends(system: System) -> dict[End, str]:
     return ends
 
 
-def _component(part: Part, units: Mapping[End, str], system: System) -> Element:
+def _component(part: Component, units: Mapping[End, str], system: SystemStructure) -> Element:
     """A component with the connectors that are in use: a simulator may set every connected input to zero first."""
     node = Element(
         "ssd:Component",
@@ -132,12 +132,12 @@ def _component(part: Part, units: Mapping[End, str], system: System) -> Element:
     return node
 
 
-def fmu_source(part: Part) -> str:
+def fmu_source(part: Component) -> str:
     """Where the package has the FMU of ``part``."""
     return f"resources/{part.name}.fmu"
 
 
-def parameter_source(part: Part) -> str:
+def parameter_source(part: Component) -> str:
     """Where the package has the parameter set of ``part``."""
     return f"resources/{part.name}.ssv"
 
@@ -151,7 +151,7 @@ def _connector(parent: Element, end: End, kind: str, unit: str, known: Mapping[s
     SubElement(node, f"ssc:{variable.type}", {"unit": unit} if unit in known else {})
 
 
-def _connection(link: Link) -> Element:
+def _connection(link: Connection) -> Element:
     node = Element(
         "ssd:Connection",
         startElement=link.source.part.name,
@@ -185,7 +185,7 @@ def _base_unit(parent: Element, unit: BaseUnit) -> None:
     SubElement(parent, "ssc:BaseUnit", attributes)
 
 
-def _experiment(run: Run) -> Element:
+def _experiment(run: DefaultExperiment) -> Element:
     """SSP 1.0 has no place for the step, so it stands where the Open Simulation Platform looks for it."""
     node = Element("ssd:DefaultExperiment", startTime="0", stopTime=number(run.stop))
     annotations = SubElement(node, "ssd:Annotations")

@@ -12,13 +12,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from mbdy.engine.model.ports import whole_inputs
 from mbdy.engine.model.system import Model
 from mbdy.engine.verification.formulations import barycentric, complement, constrained, kane, solutions
 from mbdy.engine.verification.formulations.constrained import Multipliers, derivatives_by, multipliers_by
 from mbdy.engine.verification.formulations.values import Derivatives, UncoveredError
 
 __all__ = ["FORMULATIONS", "ORDER_N", "Derivatives", "Formulation", "Multipliers", "UncoveredError", "formulation"]
+
+Array = NDArray[np.float64]
+T = TypeVar("T")
 
 ORDER_N = "order-n"
 """Name of the equations that mbdy runs, where one of several formulations is chosen by name."""
@@ -50,7 +58,7 @@ class Formulation:
         Raises `UncoveredError` for a model outside its domain.
         """
         self._cover(model)
-        return self._derivatives(model)
+        return _of_whole(self._derivatives(model.whole), model)
 
     def multipliers(self, model: Model) -> Multipliers:
         """``f(x, u, p)``, the forces, multipliers and errors of every loop by name.
@@ -60,11 +68,25 @@ class Formulation:
         self._cover(model)
         if self._multipliers is None:
             raise UncoveredError(f"formulation {self.name!r} is for trees and has no forces of loops")
-        return self._multipliers(model)
+        return _of_whole(self._multipliers(model.whole), model)
 
     def _cover(self, model: Model) -> None:
         if outside := self.uncovered(model):
             raise UncoveredError(f"formulation {self.name!r} does not cover {model.name!r}: {'; '.join(outside)}")
+
+
+def _of_whole(function: Callable[[Array, Array, Array], T], model: Model) -> Callable[[Array, Array, Array], T]:
+    """``f(x, u, p)`` of the inputs that ``model`` has, from that of all it could have."""
+    if model.port_choice.inputs is None:
+        return function
+    starts, places = whole_inputs(model)
+
+    def call(x: Array, u: Array, p: Array) -> T:
+        every = np.array(starts)
+        every[list(places)] = u
+        return function(x, every, p)
+
+    return call
 
 
 def _constrained(name: str, title: str, source: str, solve: constrained.Solve) -> Formulation:

@@ -66,11 +66,11 @@ def uncovered(model: Model) -> tuple[str, ...]:
 def derivatives(model: Model) -> Derivatives:
     """``x' = f(x, u, p)`` of a model that is covered, by Eq. (5)."""
     reader = Reader(model)
-    plan = _plan(reader)
+    plan = plan_of(reader)
 
     def evaluate(x: Array, u: Array, p: Array) -> Array:
         parts = reader.parts(x, u, p)
-        hinges = _hinges(plan, reader, parts)
+        hinges = hinges_of(plan, reader, parts)
         return _rates(plan, reader, parts, hinges, Equation(hinges), reader.gravity(u))
 
     return evaluate
@@ -93,7 +93,8 @@ class Plan:
     """Path elements (n + 1, n + 1) of Def. 19: 1 where hinge s (row) lies between body 0 and body k (column)."""
 
 
-def _plan(reader: Reader) -> Plan:
+def plan_of(reader: Reader) -> Plan:
+    """The hinges that bodies have: a joint of several degrees of freedom is a row of them, with bodies between."""
     inboard: list[int] = []
     labels: dict[int, tuple[int, ...]] = {}
     for b in reader.tree.outward:
@@ -134,7 +135,8 @@ class Hinges:
     known: Array
 
 
-def _hinges(plan: Plan, reader: Reader, parts: list[Part]) -> Hinges:
+def hinges_of(plan: Plan, reader: Reader, parts: list[Part]) -> Hinges:
+    """The numbers of a plan at an instant."""
     n = len(plan.inboard)
     zeros = np.zeros((n, 3))
     mass, inertia, C = np.zeros(n), np.zeros((n, 3, 3)), np.zeros((n, 3, 3))

@@ -99,8 +99,8 @@ class Constrained:
         self.M, self.f = np.zeros((n, n)), np.zeros(n)
         self.momenta: list[tuple[Array, Array, Array]] = []
         for b, part in enumerate(self.parts):
-            y, momentum, J, mass = self._momentum(part, self.at, b)
-            _, momentum_ahead, _, _ = self._momentum(ahead[b], self.at_ahead, b)
+            y, momentum, J, mass = self.momentum(part, self.at, b)
+            _, momentum_ahead, _, _ = self.momentum(ahead[b], self.at_ahead, b)
             remainder = _slope(momentum_ahead)
             omega, v, turning, moving = y[:3], y[3:6], momentum[:3], momentum[3:6]
             self.momenta.append((momentum, remainder, mass @ J))
@@ -112,7 +112,7 @@ class Constrained:
             for i, name in enumerate(part.body.nodes, start=1):
                 self.f += self.at.nodes[b][name].J.T @ np.append(part.given.torques[i], part.given.forces[i])
 
-    def _momentum(self, part: Part, at: Kinematics, b: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    def momentum(self, part: Part, at: Kinematics, b: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
         """``[V; eta']``, momenta ``pi``, the Jacobian (6 + m, n) of the former and the body's mass matrix."""
         own = self.columns.eta[b]
         modal = np.zeros((own.stop - own.start, self.columns.n))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.laws import JOINT_VALUES
-from mbdy.engine.model.ports import Ports, coordinate_names, ports, speed_names
+from mbdy.engine.model.ports import Ports, StatePart, coordinates, modal, ports, speeds, spins
 from mbdy.engine.model.system import INERTIAL, Body, Joint, Model
 from mbdy.engine.model.topology import ROOT, Tree, tree
 from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, UPPER
@@ -124,24 +124,15 @@ class Reader:
         self.model = model
         self.tree: Tree = tree(model)
         self.ports: Ports = ports(model)
-        states = {v.name: v.state for v in self.ports.outputs if v.state is not None}
-        renamed = {}
-        for body in model.bodies:
-            if body.joint.kind == "attitude":
-                renamed[f"{body.name}.position"] = "system.centre_of_mass"
-                renamed[f"{body.name}.velocity"] = "system.centre_of_mass_velocity"
+        states = self.ports.states
 
-        def places(parts: Iterable[tuple[str, int]]) -> NDArray[np.intp]:
-            found = [np.arange(size) + states[renamed.get(name, name)] for name, size in parts]
+        def places(parts: Iterable[StatePart]) -> NDArray[np.intp]:
+            found = [np.arange(part.size) + (states[part.state].state or 0) for part in parts]
             return np.concatenate([*found, np.zeros(0, dtype=np.intp)]).astype(np.intp)
 
-        self._q = [places(coordinate_names(b)) for b in model.bodies]
-        self._u = [places(speed_names(b)) for b in model.bodies]
-        self._h = [places((f"{b.name}.{w}.momentum", 1) for w in b.wheels) for b in model.bodies]
-        self._eta, self._eta_rate = (
-            [places([(f"{b.name}.flex.{part}", b.modes)] if b.flex else []) for b in model.bodies]
-            for part in ("displacement", "rate")
-        )
+        self._q, self._u, self._h = ([places(own(b)) for b in model.bodies] for own in (coordinates, speeds, spins))
+        self._eta = [places(modal(b, "displacement")) for b in model.bodies]
+        self._eta_rate = [places(modal(b, "rate")) for b in model.bodies]
         self._parameters: bytes = b""
         self._constants: list[Constants] = []
 

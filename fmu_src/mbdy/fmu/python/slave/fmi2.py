@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mbdy.fmu.python.slave.instance import Instance
 
 
-class Slave(Fmi2Slave):
+class Slave2(Fmi2Slave):
     """One instance."""
 
     instance: Instance

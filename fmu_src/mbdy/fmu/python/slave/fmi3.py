@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NO_TYPE = "another type"
 
 
-class Slave(Fmi3Slave):
+class Slave3(Fmi3Slave):
     """One instance."""
 
     instance: Instance

@@ -1,0 +1,57 @@
+"""Whose a variable is and what of it: owner and quantity, and the name that follows from the two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from mbdy.engine.model.system import Body
+
+OwnerKind = Literal["system", "body", "joint", "wheel", "node", "modes", "loop"]
+
+Quantity = str
+"""What a variable is of its owner, the last part of its name: ``omega``, ``attitude``, ``torque``, ``mass`` and others,
+among them the values of each law of effort."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """What a variable belongs to: ``name`` of the body or the loop (empty for the system), and ``part``, the wheel or
+    the node of that body. A joint and a set of modes have the name of their (outboard) body."""
+
+    kind: OwnerKind
+    name: str = ""
+    part: str = ""
+
+    def __str__(self) -> str:
+        """What the names of its variables begin with."""
+        match self.kind:
+            case "system":
+                return "system"
+            case "loop":
+                return f"loop.{self.name}"
+            case "joint":
+                return f"{self.name}.joint"
+            case "modes":
+                return f"{self.name}.flex"
+            case "wheel" | "node":
+                return f"{self.name}.{self.part}"
+        return self.name
+
+
+SYSTEM = Owner("system")
+
+
+def name_of(owner: Owner, quantity: Quantity) -> str:
+    """The name of a variable."""
+    return f"{owner}.{quantity}"
+
+
+def points_of(body: Body) -> tuple[Owner, ...]:
+    """The body itself and its nodes: where forces act and motion is seen."""
+    return (Owner("body", body.name), *(Owner("node", body.name, node) for node in body.nodes))
+
+
+def wheels_of(body: Body) -> tuple[Owner, ...]:
+    """The wheels of a body."""
+    return tuple(Owner("wheel", body.name, wheel) for wheel in body.wheels)
