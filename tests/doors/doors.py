@@ -12,10 +12,10 @@ import numpy as np
 from fmpy.fmi1 import FMICallException
 
 from fmu.client import Client, Client3, client_of
+from fmu.exchange import Exchange2, Exchange3, exchange_of
 from mbdy.blocks import Plant, Snapshot
 from mbdy.engine import Model, dumps
 from mbdy.fmu import export_fmu
-from native.exchange import Exchange2, Exchange3, exchange_of
 
 PLANT = "Plant"
 PYTHON, NATIVE = ("python 2.0", "python 3.0"), ("native 2.0", "native 3.0")
