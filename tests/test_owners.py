@@ -37,12 +37,11 @@ ALLOWED = {
     "engine/mbdy/engine/core/build.py:shared_library": PATH,
     "fmu_src/mbdy/fmu/native/kind.py:package": PATH,
     "engine/mbdy/engine/flexible/flex42.py:_sections": "lines of another tool's file",
-    "blocks/mbdy/blocks/cssl/on_control.py:_spelled": SPELLING,
+    "blocks/mbdy/blocks/control/on_control.py:_spelled": SPELLING,
     "engine/mbdy/engine/linear/linearization.py:_undotted": SPELLING,
     "fmu_src/mbdy/fmu/description/markup.py:number": "digits",
     "fmu_src/mbdy/fmu/description/units.py:rate_unit": "units",
     "fmu_src/mbdy/fmu/description/units.py:unit": "units",
-    "fmu_src/mbdy/fmu/native/tables.py:fmu_config": "FMI's version",
 }
 """Functions that take texts apart which are no names of variables, or that a person gave, and why they may."""
 

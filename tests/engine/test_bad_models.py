@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bad_models import BAD_MODELS, WARNED_MODELS, bars, beam, boom, bus, hinged, panel
+from mbdy.engine.assembly.start import assemble
 from mbdy.engine.files.read import load, loads
 from mbdy.engine.model.faults import Fault, ModelError, ModelWarning
 
@@ -22,7 +23,7 @@ from mbdy.engine.model.faults import Fault, ModelError, ModelWarning
 @pytest.mark.parametrize(("text", "path", "fragment"), [pytest.param(*bad[1:], id=bad[0]) for bad in BAD_MODELS])
 def test_refused(text: str, path: str, fragment: str) -> None:
     with pytest.raises(ModelError) as caught:
-        loads(text, source="bad.toml")
+        assemble(loads(text, source="bad.toml"))
     told = [
         fault for fault in caught.value.faults if fault.path == path and fragment in f"{fault.message}; {fault.remedy}"
     ]
@@ -36,7 +37,7 @@ def test_one_mistake_is_told_once(text: str, path: str, fragment: str) -> None:
     expected = {"empty": 2, "unknown-node": 2, "unknown-frame": 2, "axes-on-revolute": 2, "other-word-parent": 2}
     name = next(bad[0] for bad in BAD_MODELS if bad[1] == text)
     with pytest.raises(ModelError) as caught:
-        loads(text)
+        assemble(loads(text))
     assert len(caught.value.faults) == expected.get(name, 1), str(caught.value)
 
 
@@ -106,7 +107,7 @@ def test_no_fault_follows_from_another() -> None:
 def test_every_fault_has_a_remedy() -> None:
     for name, text, _, _ in BAD_MODELS:
         with pytest.raises(ModelError) as caught:
-            loads(text)
+            assemble(loads(text))
         if caught.value.faults[0].path:
             assert all(fault.remedy for fault in caught.value.faults if fault.path), name
 

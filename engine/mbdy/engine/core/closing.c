@@ -104,7 +104,7 @@ static int lessens(const mbdy_mechanism *c, const double *z, const double *error
 }
 
 /* Why the nearest position is not closed. */
-static int open(const mbdy_mechanism *c) {
+static int why_open(const mbdy_mechanism *c) {
     mbdy_is_closed(c, c->nearest, c->error);
     if (!isfinite(row_norm(c->error, c->m->n_rows))) return refused(c, MBDY_BEYOND, c->error);
     double residual = 0.0;
@@ -134,18 +134,18 @@ static int open(const mbdy_mechanism *c) {
 static int moved_least(const mbdy_mechanism *c, double *z, double *least) {
     const size_t size = sizeof(double) * (size_t)c->m->n_x;
     int cut = 0;
-    memcpy(c->far, z, size);
-    int there = mbdy_push(c, c->far, &cut);
-    mbdy_keep_nearest(c, c->far, least);
+    memcpy(c->pushed, z, size);
+    int there = mbdy_push(c, c->pushed, &cut);
+    mbdy_keep_nearest(c, c->pushed, least);
     if (!there || cut) {
-        memcpy(c->near, z, size);
+        memcpy(c->damped, z, size);
         const int few = released(c, coordinate, 1, 0);
-        int damped = few && mbdy_search(c, c->near, least);
-        damped = damped || (released(c, coordinate, 1, 1) > few && mbdy_search(c, c->near, least));
-        if (damped && !(there && mbdy_distance(c, z, c->far) < mbdy_distance(c, z, c->near))) memcpy(c->far, c->near, size);
+        int damped = few && mbdy_search(c, c->damped, least);
+        damped = damped || (released(c, coordinate, 1, 1) > few && mbdy_search(c, c->damped, least));
+        if (damped && !(there && mbdy_distance(c, z, c->pushed) < mbdy_distance(c, z, c->damped))) memcpy(c->pushed, c->damped, size);
         there |= damped;
     }
-    if (there) mbdy_keep_bits(c, z, c->far), memcpy(z, c->far, size);
+    if (there) mbdy_keep_bits(c, z, c->pushed), memcpy(z, c->pushed, size);
     return there;
 }
 
@@ -157,7 +157,7 @@ static int close_positions(const mbdy_mechanism *c, double *z) {
     const int few = released(c, coordinate, 0, 0);
     if (few && mbdy_search(c, z, &least)) return MBDY_OK;
     if (released(c, coordinate, 0, 1) > few && mbdy_search(c, z, &least)) return MBDY_OK;
-    return moved_least(c, z, &least) ? MBDY_OK : open(c);
+    return moved_least(c, z, &least) ? MBDY_OK : why_open(c);
 }
 
 /* Rates of closed loops with the speeds in z, relative to what is large among these: those that APPROACH has, or GAPS, which

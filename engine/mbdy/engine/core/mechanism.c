@@ -91,7 +91,7 @@ mbdy_mechanism mbdy_mechanism_at(mbdy_core *core, const double *z) {
     double *at = core->closing;
     double **by_row[] = {&c.error, &c.trial_error, &c.rate, &c.cosine, &c.right};
     double **by_column[] = {&c.scale, &c.soft, &c.step};
-    double **like_x[] = {&c.pose, &c.trial, &c.origin, &c.nearest, &c.best, &c.far, &c.near};
+    double **like_x[] = {&c.pose, &c.trial, &c.origin, &c.nearest, &c.best, &c.pushed, &c.damped};
     for (size_t i = 0; i < sizeof by_row / sizeof by_row[0]; i++) *by_row[i] = part(&at, m->n_rows);
     for (size_t i = 0; i < sizeof by_column / sizeof by_column[0]; i++) *by_column[i] = part(&at, c.n);
     for (size_t i = 0; i < sizeof like_x / sizeof like_x[0]; i++) *like_x[i] = part(&at, m->n_x);

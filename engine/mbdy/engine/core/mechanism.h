@@ -19,7 +19,7 @@ typedef struct {
     double *error, *trial_error, *rate, *cosine;    /* by row; metres by the size */
     double *slope, *rows, *right;                   /* what lessens errors, by row and column; work */
     double *scale, *soft, *step;                    /* by column: what counts as one radian, modes by energy */
-    double *pose, *trial, *origin, *nearest, *best, *far, *near; /* like x */
+    double *pose, *trial, *origin, *nearest, *best, *pushed, *damped; /* like x */
     int *movable, *free, *anchored; /* by column; the last where loops feel how far from the inertial origin it is */
 } mbdy_mechanism;
 
