@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 from fmpy.fmi1 import FMICallException
-from native.exchange import Exchange2, Exchange3, exchange_of
 
 from fmu.client import Client, Client3, client_of
+from fmu.exchange import Exchange2, Exchange3, exchange_of
 from mbdy.blocks import Plant, Snapshot
 from mbdy.engine import Model, dumps
 from mbdy.fmu import export_fmu

@@ -7,6 +7,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from flavours import Flavour
 from fmu.client import satellite
 from mbdy.engine import Model, ModelWarning, Ports, load, ports
 from mbdy.fmu.description.build import build_description
@@ -15,11 +16,6 @@ from mbdy.fmu.pages.terminals import terminal_files
 from mbdy.fmu.table import Array, Scalar, arrays, scalars
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/*.toml"))
-FLAVOURS = [
-    ("2.0", "python", False), ("2.0", "native", False), ("3.0", "python", False), ("3.0", "python", True),
-    ("3.0", "native", False), ("3.0", "native", True),
-]  # fmt: skip
-"""Version, kind, and whether FMI 3 has scalars only."""
 SOURCES = ("fmi.c", "model.c")
 
 
@@ -37,7 +33,8 @@ class Described:
     fmu: Path
 
 
-def described(model: Model, fmi: str, kind: str, scalar: bool, folder: Path) -> Described:
+def described(model: Model, flavour: Flavour, folder: Path) -> Described:
+    fmi, kind, scalar = flavour.fmi, flavour.kind, flavour.scalars
     made = ports(model)
     table = scalars(made, derivatives=kind == "native", independent=fmi == "3.0")
     about = About(name=model.name, description="for tests", guid="{a-b}", tool="mbdy 0", step=1e-3)

@@ -18,15 +18,18 @@ import pytest
 from fmpy.validation import validate_fmu
 from lxml import etree
 
-from fmu.client import satellite
-from fmu.described import EXAMPLES, FLAVOURS, SOURCES, Described, described, model_of
+from flavours import FLAVOURS, NATIVE, Flavour, flavours
+from fmu.client import only, satellite
+from fmu.described import EXAMPLES, SOURCES, Described, described, model_of
 from mbdy.engine import Body, Joint, Model, equations, ports
 from mbdy.fmu.description.units import rate_unit, unit
 from mbdy.fmu.pages import icon
 from mbdy.fmu.table import arrays, scalars
 from systems import XYZ, chain, diagonal, floating, star
 
-NATIVE = [flavour for flavour in FLAVOURS if flavour[1] == "native"]
+NATIVE_3 = Flavour("native", "3.0")
+ALL_NATIVE = flavours(kind="native")
+pytestmark = only(FLAVOURS)
 ROUNDING = 1e-9
 """Of derivatives that cancel, such as a velocity's, turned there and back, over the attitude."""
 TERMINALS_SCHEMA = Path(fmpy.__file__).parent / "schema" / "fmi3" / "fmi3TerminalsAndIcons.xsd"
@@ -48,14 +51,9 @@ def known_models() -> list[Model]:
     return [satellite(), satellite(kind="attitude"), joints_of_all_kinds(), chain(2)]
 
 
-@pytest.fixture(params=FLAVOURS, ids=lambda f: f"{f[0]}-{f[1]}{'-scalars' * f[2]}")
-def flavour(request) -> tuple[str, str, bool]:
-    return request.param
-
-
 @pytest.fixture
 def one(flavour, tmp_path) -> Described:
-    return described(satellite(), *flavour, tmp_path)
+    return described(satellite(), flavour, tmp_path)
 
 
 def by_reference(one: Described) -> dict:
@@ -74,13 +72,13 @@ def scalar_names(v) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("flavour", "path"),
-    [*((flavour, None) for flavour in FLAVOURS), *product(NATIVE, EXAMPLES)],
-    ids=lambda value: value.stem if isinstance(value, Path) else "-".join(map(str, value or ["tests"])),
+    ("of", "path"),
+    [*((flavour, None) for flavour in FLAVOURS), *product(ALL_NATIVE, EXAMPLES)],
+    ids=lambda value: value.stem if isinstance(value, Path) else str(value or "tests"),
 )
-def test_fmpy_finds_no_problem(flavour, path, tmp_path):
+def test_fmpy_finds_no_problem(of, path, tmp_path):
     """Of the examples a native FMU only: one of the kind for Python describes less of the same."""
-    one = described(model_of(path), *flavour, tmp_path)
+    one = described(model_of(path), of, tmp_path)
     assert validate_fmu(str(one.fmu)) == []
     with zipfile.ZipFile(one.fmu) as opened:
         terminals = etree.parse(opened.open("terminalsAndIcons/terminalsAndIcons.xml"))
@@ -157,10 +155,10 @@ def test_calculated_parameters_are_outputs_when_initialization_ends(one):
             assert (v.causality, v.variability, v.initial) == ("calculatedParameter", "fixed", "calculated")
 
 
-@pytest.mark.parametrize("flavour", NATIVE)
+@only(ALL_NATIVE)
 @pytest.mark.parametrize("model", known_models(), ids=lambda m: m.name)
 def test_derivatives_are_those_of_the_states_in_their_order(flavour, model, tmp_path):
-    one = described(model, *flavour, tmp_path)
+    one = described(model, flavour, tmp_path)
     description = fmpy.read_model_description(one.fmu)
     derivatives = [unknown.variable for unknown in description.derivatives]
     assert [n for d in derivatives for n in scalar_names(d.derivative)] == list(one.ports.state_names)
@@ -198,11 +196,11 @@ def test_units_are_defined_and_given(one):
     assert {v.name: v.displayUnit for v in description.modelVariables}["panel.joint.angle"] == "deg"
 
 
-@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+@only(NATIVE)
 @pytest.mark.parametrize("model", known_models(), ids=lambda m: f"{m.name}, {m.bodies[0].joint.kind}")
-def test_all_that_the_equations_depend_on_is_listed(fmi, model, tmp_path):
+def test_all_that_the_equations_depend_on_is_listed(flavour, fmi, model, tmp_path):
     """Jacobians of x' and y over x and u at some state, off unit quaternions too, lie within the dependencies."""
-    one = described(model, fmi, "native", False, tmp_path)
+    one = described(model, flavour, tmp_path)
     named, root = by_reference(one), ElementTree.fromstring(one.xml)
     tags = ("Outputs/Unknown", "Derivatives/Unknown") if fmi == "2.0" else ("Output", "ContinuousStateDerivative")
     for tag, function, names in (
@@ -258,9 +256,9 @@ def test_dependencies_are_on_inputs_and_in_a_native_fmu_on_states(one):
             assert states <= set(on)
 
 
-@pytest.mark.parametrize("flavour", NATIVE)
+@only(ALL_NATIVE)
 def test_what_moves_a_coordinate(flavour, tmp_path):
-    description = fmpy.read_model_description(described(satellite(), *flavour, tmp_path).fmu)
+    description = fmpy.read_model_description(described(satellite(), flavour, tmp_path).fmu)
     on = {d.variable.name: d.dependencies and [v.name for v in d.dependencies] for d in description.derivatives}
     assert on["der(panel.joint.angle)"] == ["panel.joint.rate"]
     assert on["der(boom.joint.displacement)"] == ["boom.joint.velocity"]
@@ -268,9 +266,9 @@ def test_what_moves_a_coordinate(flavour, tmp_path):
     assert on["der(bus.x.momentum)"] is None
 
 
-@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
-def test_capabilities_of_a_native_fmu(fmi, tmp_path):
-    description = fmpy.read_model_description(described(satellite(), fmi, "native", False, tmp_path).fmu)
+@only(NATIVE)
+def test_capabilities_of_a_native_fmu(flavour, tmp_path):
+    description = fmpy.read_model_description(described(satellite(), flavour, tmp_path).fmu)
     exchange, simulation = description.modelExchange, description.coSimulation
     assert exchange.modelIdentifier == simulation.modelIdentifier == "dummy"
     assert exchange.needsCompletedIntegratorStep
@@ -291,7 +289,7 @@ def test_capabilities_of_a_native_fmu(fmi, tmp_path):
 
 
 def test_step_and_events_in_fmi_3(tmp_path):
-    root = ElementTree.fromstring(described(satellite(), "3.0", "native", False, tmp_path).xml)
+    root = ElementTree.fromstring(described(satellite(), NATIVE_3, tmp_path).xml)
     simulation = root.find("CoSimulation")
     assert simulation is not None
     assert simulation.get("fixedInternalStepSize") == "0.001"
@@ -307,7 +305,7 @@ def test_step_and_events_in_fmi_3(tmp_path):
 
 
 def test_build_description(tmp_path):
-    with zipfile.ZipFile(described(satellite(), "3.0", "native", False, tmp_path).fmu) as opened:
+    with zipfile.ZipFile(described(satellite(), NATIVE_3, tmp_path).fmu) as opened:
         root = ElementTree.fromstring(opened.read("sources/buildDescription.xml"))
     platforms = [node.get("platform") for node in root.iter("BuildConfiguration")]
     assert platforms == [None, "x86_64-linux", "aarch64-linux"]  # a tool that reads one configuration takes the first
@@ -317,7 +315,7 @@ def test_build_description(tmp_path):
 
 def test_starts_of_arrays_read_back(tmp_path):
     model = replace(satellite(), initial={"bus.omega": (1 / 3, -1e-300, 2e22)})
-    found = fmpy.read_model_description(described(model, "3.0", "native", False, tmp_path).fmu).modelVariables
+    found = fmpy.read_model_description(described(model, NATIVE_3, tmp_path).fmu).modelVariables
     start = {v.name: v.start for v in found}["bus.omega"]
     assert [float(part) for part in start.split()] == [1 / 3, -1e-300, 2e22]
 

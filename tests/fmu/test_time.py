@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from fmu.client import DISCARD, ERROR, answers, needs_front
+from flavours import NATIVE
+from fmu.client import DISCARD, ERROR, answers, needs_front, only
 from systems import free_body
 
 
@@ -40,6 +41,7 @@ def test_callers_clocks_end_where_the_plant_does(opened, plant, caller, H, count
     assert client.said == []
 
 
+@only(NATIVE)
 @pytest.mark.slow
 @pytest.mark.parametrize("H", [1e-3, 1 / 60, 0.04])
 def test_a_million_steps_do_not_drift(opened, export, fmi, H):
