@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.linear.error_coordinates import ErrorCoordinates, held
+from mbdy.engine.linear.error_coordinates import ErrorCoordinates, fixed
 from mbdy.engine.linear.jacobians import Slopes
 from mbdy.engine.linear.operating_point import OperatingPoint
 from mbdy.engine.linear.steady import closed_rows
@@ -49,7 +49,7 @@ def tangent(model: Model, point: OperatingPoint, slopes: Slopes, errors: ErrorCo
 
 def _weights(model: Model, point: OperatingPoint, errors: ErrorCoordinates) -> Array:
     """How much more than others each coordinate counts among those that are kept."""
-    prescribed = [held(model.bodies[j], point.ports, point.u)[i] for j, i in errors.degrees_of_freedom]
+    prescribed = [fixed(model.bodies[j], point.ports, point.u)[i] for j, i in errors.degrees_of_freedom]
     return np.where([*prescribed, *[False] * len(errors.modes)], FOREMOST, 1.0)
 
 

@@ -58,24 +58,24 @@ def modes(A: Array, names: Sequence[str]) -> tuple[Mode, ...]:
         return ()
     balanced, (scale, _) = matrix_balance(A, permute=False, separate=True)
     steps, rest = _staircase(balanced)
-    found = []
+    shapes = []
     kept = np.eye(len(A))
     for null, others in steps:
-        found += [Mode(0j, _shape(scale * column, names), rigid=True) for column in (kept @ null).T]
+        shapes += [Mode(0j, _shape(scale * column, names), rigid=True) for column in (kept @ null).T]
         kept = kept @ others
     values, vectors = np.linalg.eig(rest)
     for value, vector in zip(map(_clean, values.tolist()), vectors.T, strict=True):
         if value.imag >= 0.0:
-            found.append(Mode(value, _shape(scale * _lifted(vector, value, steps, balanced), names)))
-    return tuple(sorted(found, key=lambda mode: (not mode.rigid, mode.frequency, -mode.eigenvalue.real)))
+            shapes.append(Mode(value, _shape(scale * _lifted(vector, value, steps, balanced), names)))
+    return tuple(sorted(shapes, key=lambda mode: (not mode.rigid, mode.frequency, -mode.eigenvalue.real)))
 
 
 def eigenvalues(A: Array) -> NDArray[np.complex128]:
     """All eigenvalues of ``A`` [1/s], rigid-body motions exactly zero, by size."""
-    found = []
+    values = []
     for mode in modes(A, [str(i) for i in range(len(A))]):
-        found += [mode.eigenvalue, mode.eigenvalue.conjugate()] if mode.oscillates else [mode.eigenvalue]
-    return np.array(found, dtype=complex)
+        values += [mode.eigenvalue, mode.eigenvalue.conjugate()][: 1 + mode.oscillates]
+    return np.array(values, dtype=complex)
 
 
 def _clean(value: complex) -> complex:

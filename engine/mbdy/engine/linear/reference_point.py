@@ -34,13 +34,9 @@ class ReferencePoint:
             if variable.causality == "parameter":
                 raise RefusalError(f"at {name!r}: a parameter, which the matrices follow as the plant has it",
                                    "leave it out and set it on the plant or in the model file")  # fmt: skip
-            given = numbers_of(name, value, variable, part)
-            if variable.causality == "input":
-                vector, begin = self.u, variable.offset
-            else:
-                assert variable.start_at is not None
-                vector, begin = self.s, variable.start_at
-            vector[begin + part.start : begin + part.stop] = given
+            numbers, is_input = numbers_of(name, value, variable, part), variable.causality == "input"
+            vector, begin = (self.u, variable.offset) if is_input else (self.s, variable.start_at or 0)
+            vector[begin + part.start : begin + part.stop] = numbers
         for place in table.quaternions:
             norm = np.linalg.norm(self.s[place : place + 4])
             if norm == 0.0:
