@@ -107,9 +107,8 @@ class _Linear(Columns):
     def _operating(self, k: MX) -> tuple[MX, MX, MX]:
         """x, u with the laws' efforts among the joints', and r of the operating point (see `_columns` for its axes)."""
         x0 = self.full.start(MX(self.point.s), k)
-        u0 = self._with(
-            MX(self.point.u), self.efforts, self._efforts(MX(self.point.s[: self.full.n_q]), x0, MX(self.point.u), k)
-        )
+        q0, u0 = MX(self.point.s[: self.full.n_q]), MX(self.point.u)
+        u0 = self._with(u0, self.efforts, self._efforts(q0, x0, u0, k))
         r0 = self.full.derivatives(x0, u0, k * MX(self._law_mask))[self.full.n_q :]
         for j in self.floating:
             rows = self.velocity_rows(j)

@@ -21,7 +21,7 @@ from mbdy.engine.model.ports import whole_inputs
 from mbdy.engine.model.system import Model
 from mbdy.engine.verification.formulations import barycentric, complement, constrained, kane, solutions
 from mbdy.engine.verification.formulations.constrained import Multipliers, derivatives_by, multipliers_by
-from mbdy.engine.verification.formulations.values import Derivatives, UncoveredError
+from mbdy.engine.verification.formulations.values import Derivatives, UncoveredError, rigid_trees
 
 __all__ = ["FORMULATIONS", "ORDER_N", "Derivatives", "Formulation", "Multipliers", "UncoveredError", "formulation"]
 
@@ -97,9 +97,9 @@ def _constrained(name: str, title: str, source: str, solve: constrained.Solve) -
 
 FORMULATIONS: Mapping[str, Formulation] = MappingProxyType(
     {
-        made.name: made
-        for made in (
-            Formulation("kane", "Kane's matrix form", kane.SOURCE, kane.uncovered, kane.derivatives),
+        second.name: second
+        for second in (
+            Formulation("kane", "Kane's matrix form", kane.SOURCE, rigid_trees, kane.derivatives),
             Formulation("jpl", "augmented bodies", barycentric.SOURCE, barycentric.uncovered, barycentric.derivatives),
             Formulation(
                 "huston", "partial velocity arrays", complement.SOURCE, complement.uncovered, complement.derivatives
