@@ -64,13 +64,10 @@ class Columns:
     def _inputs(self, *, near: bool) -> list[Column]:
         """Near: efforts, accelerations, wheel torques, gravity, what acts on floating roots. Far: all other forces."""
         far = [v for v in self.table.inputs if v.port in ("external_forces", "node_forces") and not self._is_near(v)]
-        if near:
-            exact = {"rest"}
-            if all(body.joint.floating for body in self.model.bodies if body.joint.to == INERTIAL):
-                exact.add("gravity")
-            variables = [v for v in self.table.inputs if v not in far and not v.boolean and v.quantity not in exact]
-        else:
-            variables = far
+        floats = all(body.joint.floating for body in self.model.bodies if body.joint.to == INERTIAL)
+        exact = ("rest", "gravity") if floats else ("rest",)
+        others = [v for v in self.table.inputs if v not in far and not v.boolean and v.quantity not in exact]
+        variables = others if near else far
         return [Column(u=at) for v in variables for at in range(v.places.start, v.places.stop)]
 
     def _is_near(self, load: Variable) -> bool:

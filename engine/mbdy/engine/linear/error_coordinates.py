@@ -212,11 +212,10 @@ class _Builder:
         return _Block(at, names, list(self.units[at]), turned, turned.T, rate, -cross_matrix(alpha))
 
     def _attitude(self, j: int, at: slice) -> _Block:
-        N = quaternion_tangent(self.point.x[at])
+        N, N_rate = (quaternion_tangent(vector[at]) for vector in (self.point.x, self.rates))
         (attitude,) = (v for v in self.point.ports.states.values() if v.state == at.start)
         names = [f"{attitude.name}.error[{i}]" for i in (1, 2, 3)]
         alpha = self.rates[self.at.speeds[j]][-3:]
-        N_rate = quaternion_tangent(self.rates[at])
         return _Block(at, names, ["rad"] * 3, N, 4.0 * N.T, N_rate, -cross_matrix(alpha))
 
 

@@ -218,14 +218,14 @@ def turning(system: Hinged, hinge: Hinge, kept: Kept) -> SX:
     return fixed + ca.cos(angle) * c + ca.sin(angle) * s
 
 
-def solved(coefficients: SX, right: SX, held: list[SX], known: list[SX]) -> SX:
-    """``y`` of ``coefficients @ y = right``, with ``y = known`` where ``held`` is 1, by an unrolled L D L^T.
+def solved(coefficients: SX, right: SX, fixed: list[SX], known: list[SX]) -> SX:
+    """``y`` of ``coefficients @ y = right``, with ``y = known`` where ``fixed`` is 1, by an unrolled L D L^T.
 
-    Rows and columns that are always held are struck out; those that are so at times are put to the unit matrix's.
+    Rows and columns that are always fixed are struck out; those that are so at times are put to the unit matrix's.
     """
-    at = [i for i, flag in enumerate(held) if not (flag.is_constant() and float(flag) == 1.0)]
+    at = [i for i, flag in enumerate(fixed) if not (flag.is_constant() and float(flag) == 1.0)]
     answer = ca.vertcat(*known)
-    free = ca.vertcat(*(1 - held[i] for i in at))
+    free = ca.vertcat(*(1 - fixed[i] for i in at))
     kept = coefficients[at, at] * (free @ free.T) + ca.diag(1 - free)
     rest = free * (right[at] - coefficients[at, :] @ answer)
     solution = spatial.solve_ldl(kept, rest)

@@ -124,7 +124,8 @@ class _Linear(Columns):
         along_x, along_u = np.zeros((self.point.n_x, len(columns))), np.zeros((self.point.n_u, len(columns)))
         for at, column in enumerate(columns):
             if column.turn is not None:
-                along_x[self.turned_places(column.turn[0]), at] = self._turn(*column.turn)
+                turned = self.turned_places(column.turn[0])
+                along_x[turned, at] = quaternion_tangent(self.point.s[turned])[:, column.turn[1]]
             elif column.x is not None:
                 along_x[column.x, at] = 1.0
             else:
@@ -213,14 +214,10 @@ class _Linear(Columns):
         """Inertial to the root's own components at the operating point."""
         return MX(np.array(ca.DM(ca.evalf(spatial.rotation_matrix(SX(self.point.s[self.turned_places(j)]))))).T)
 
-    def _turn(self, j: int, axis: int) -> np.ndarray:
-        return quaternion_tangent(self.point.s[self.turned_places(j)])[:, axis]
-
     @staticmethod
     def _with(vector: MX, places: list[int], values: MX) -> MX:
         changed = ca.densify(vector)
-        for i, place in enumerate(places):
-            changed[place] = values[i]
+        changed[places] = values
         return changed
 
     # Rates
@@ -345,9 +342,8 @@ class _Linear(Columns):
             if body.joint.floating:
                 continue
             at = self.at.q[j]
-            plain = range(at.start, at.stop - (4 if body.joint.spherical else 0))
-            for place in plain:
-                way[place] = symbol[place] - self.point.s[place]
+            plain = slice(at.start, at.stop - (4 if body.joint.spherical else 0))
+            way[plain] = symbol[plain] - self.point.s[plain]
             if body.joint.spherical:
                 turned = self.turned_places(j)
                 way[turned] = spatial.quaternion_rate(SX(self.point.s[turned]), self._errors(j, symbol))

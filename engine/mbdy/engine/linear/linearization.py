@@ -286,18 +286,14 @@ class _Outputs:
 
     def errors(self, y: Array, changes: Array) -> Array:
         """Changes of the chosen outputs from ``changes`` (n_y, n) of all."""
-        turned = {at: 4.0 * _tangent(y, at).T @ changes[at : at + 4] for at in self._attitudes}
+        units = {at: y[at : at + 4] / np.linalg.norm(y[at : at + 4]) for at in self._attitudes}
+        turned = {at: 4.0 * quaternion_tangent(q).T @ changes[at : at + 4] for at, q in units.items()}
         rows = [changes[at] if axis is None else turned[at][axis] for _, _, at, axis in self._rows]
         return np.array(rows).reshape(len(rows), changes.shape[1])
 
     def values(self, y: Array) -> Array:
         """The chosen outputs at the operating point."""
         return np.array([y[at] if axis is None else 0.0 for _, _, at, axis in self._rows])
-
-
-def _tangent(y: Array, at: int) -> Array:
-    """`quaternion_tangent` of the attitude at place ``at`` of ``y``."""
-    return quaternion_tangent(y[at : at + 4] / np.linalg.norm(y[at : at + 4]))
 
 
 def _undotted(names: tuple[str, ...]) -> list[str]:

@@ -75,7 +75,9 @@ def operating_point(model: Model, equations: Equations, at: At = None) -> Operat
         _same_system(table.state_names + table.input_names + table.parameter_names,
                      at.ports.state_names + at.ports.input_names + at.ports.parameter_names)  # fmt: skip
     elif at is None or isinstance(at, Mapping):
-        s, u, p, stays = _assigned(table, ports(model), at or {}, given_starts(model, table))
+        stays = given_starts(model, table)
+        s, u, p = assigned(table, ports(model), at or {}, stays)
+        _scale_quaternions(table, s)
         if model.loops:
             core = started(equations, s, stays, u, p)
             tell_moves(core.moves(), stacklevel=3)
@@ -118,25 +120,24 @@ def _same_system(names: tuple[str, ...], others: tuple[str, ...]) -> None:
         raise RefusalError("the operating point is of a system with other variables", "give one of this model")
 
 
-def _assigned(table: Ports, chosen: Ports, at: Mapping[str, Value], stays: Array) -> tuple[Array, Array, Array, Array]:
+def assigned(table: Ports, chosen: Ports, at: Mapping[str, Value], stays: Array) -> tuple[Array, Array, Array]:
     """Start values, inputs and parameters of the model file with those of ``at``, names of ``chosen``, in their places
-    in the vectors of ``table``; which start values ``stays`` marks (n_x, 1 or 0), with those of ``at``."""
+    in the vectors of ``table``. Start values that ``at`` has become 1 in ``stays`` (n_x)."""
     s, u, p = (np.array(v, dtype=float) for v in (table.start, table.vector("input"), table.vector("parameter")))
     for name, value in at.items():
         chosen.find(name, starts=True)
         variable, part = table.find(name)
-        numbers = numbers_of(name, value, variable, part)
+        numbers = _numbers(name, value, variable, part)
         if variable.start_at is not None:
             vector, begin = s, variable.start_at
             stays[begin + part.start : begin + part.stop] = 1.0
         else:
             vector, begin = (u if variable.causality == "input" else p), variable.offset
         vector[begin + part.start : begin + part.stop] = numbers
-    _scale_quaternions(table, s)
-    return s, u, p, stays
+    return s, u, p
 
 
-def numbers_of(name: str, value: Value, variable: Variable, part: slice) -> list[float]:
+def _numbers(name: str, value: Value, variable: Variable, part: slice) -> list[float]:
     """``value`` of the elements ``part`` of ``variable`` in SI, where an operating point may have it under ``name``.
 
     Raises `RefusalError` for an output without start value, a wrong count, what is no finite number of that unit.

@@ -298,8 +298,8 @@ class _PartlyLinear:
         G = self._inverse()
         reduced, terminal = G @ mixed, G @ ca.vertcat(SX(0, 1), *map(self._right, constant))
         # The accelerations of hinges that are held are in the right sides already.
-        known = [*[SX(0)] * 3, *(system.held(system.hinges[s]) for s in others)]
-        first = solved(left - reduced.T @ reduced, right - reduced.T @ terminal, known, [SX(0)] * len(known))
+        fixed = [*[SX(0)] * 3, *(system.held(system.hinges[s]) for s in others)]
+        first = solved(left - reduced.T @ reduced, right - reduced.T @ terminal, fixed, [SX(0)] * len(fixed))
         last = G.T @ (terminal - reduced @ first)
         hinge_rates = {s: first[3 + i] for i, s in enumerate(others)} | {s: last[i] for i, s in enumerate(constant)}
         momentum = self.forces[root] + reduce(add, (at.h[s] * rate for s, rate in hinge_rates.items()), SX(3, 1))

@@ -49,7 +49,6 @@ class Steady:
         self._falls: list[tuple[int, list[int]]] = []
         """Floating roots with their translations that are free."""
         self._places: list[int] = []
-        falling: list[str] = []
         names = point.ports.state_names
         for j, (body, speeds) in enumerate(zip(model.bodies, at.speeds, strict=True)):
             floating = body.joint.n_translations if body.joint.floating else 0
@@ -57,9 +56,9 @@ class Steady:
             self._places += [speeds.start + i for i in free if i >= floating]
             if floating:
                 self._falls.append((j, [i for i in free if i < floating]))
-                falling += [names[speeds.start + i] for i in free if i < floating]
         modal = [at.modal_rates(j) for j in range(len(model.bodies))]
         self._places += [i for span in (*modal, *at.wheels) for i in range(span.start, span.stop)]
+        falling = [names[at.speeds[j].start + i] for j, free in self._falls for i in free]
         self._errors = closed_rows(model, point, "residual")
         """Errors of closed loops, in y: they vanish as well."""
         self.names = (*(names[i] for i in self._places), *falling, *(point.ports.output_names[i] for i in self._errors))

@@ -11,7 +11,8 @@ displace a body by some part of its own size. Closed loops are satisfied, by the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import cycle
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +130,7 @@ class Trials:
         states = {name: v.state or 0 for name, v in self.ports.states.items()}
         jointed = [body for body in model.bodies if not body.joint.floating]
         self._spans = [
-            _Span(states[name] + element, spans)
+            (states[name] + element, cycle(spans))
             for body in jointed
             for (name, element), spans in zip(_scalars(coordinates(body)), _spans(body.joint), strict=False)
             if spans
@@ -184,9 +185,9 @@ class Trials:
         for at, rate in self._friction:
             if self._about():
                 x[at] = self.rng.uniform(-SLOW, SLOW) * rate
-        for span in self._spans:
+        for at, spans in self._spans:
             if self._about():
-                x[span.at] = self.rng.uniform(*span.turn())
+                x[at] = self.rng.uniform(*next(spans))
         return x
 
     def rubbing(self, x: Array, omega: Callable[[Body], Array]) -> Array:
@@ -263,19 +264,6 @@ class Trials:
 
     def _turn_or_slide(self, unit: str, turn: float) -> float:
         return turn if unit.startswith("rad") else turn * self.sizes.length
-
-
-@dataclass
-class _Span:
-    """A coordinate's place in ``x``, and the spans that it is drawn from, each in its turn."""
-
-    at: int
-    spans: list[tuple[float, float]]
-    turns: int = field(default=0)
-
-    def turn(self) -> tuple[float, float]:
-        self.turns += 1
-        return self.spans[(self.turns - 1) % len(self.spans)]
 
 
 def _scalars(parts: tuple[StatePart, ...]) -> list[tuple[str, int]]:

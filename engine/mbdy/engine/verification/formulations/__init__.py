@@ -37,20 +37,17 @@ class Formulation:
     """One way to the equations of motion.
 
     ``name`` is how it is asked for; ``title`` says what it is, ``source`` where it comes from (author, year,
-    equations). Those of one ``family`` (if any) solve the same equations, each in its own way.
+    equations). ``uncovered(model)`` says what of a model lies outside its domain, a sentence each; empty where all is
+    covered. Those of one ``family`` (if any) solve the same equations, each in its own way.
     """
 
     name: str
     title: str
     source: str
-    _uncovered: Callable[[Model], tuple[str, ...]]
+    uncovered: Callable[[Model], tuple[str, ...]]
     _derivatives: Callable[[Model], Derivatives]
     _multipliers: Callable[[Model], Multipliers] | None = None
     family: str = ""
-
-    def uncovered(self, model: Model) -> tuple[str, ...]:
-        """What of ``model`` lies outside its domain, a sentence each; empty where all is covered."""
-        return self._uncovered(model)
 
     def derivatives(self, model: Model) -> Derivatives:
         """``f(x, u, p)``, the states' derivatives: vectors in the layouts of `mbdy.engine.model.ports`.

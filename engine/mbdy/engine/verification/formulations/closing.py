@@ -39,8 +39,7 @@ class Closing:
         for _ in range(STEPS):
             phi, G, sizes = self._errors(x, u, p)
             step = self._least(G, -phi)
-            step *= min(1.0, LEAP / max(np.abs(step).max(initial=0.0), LEAP))
-            x = self._moved(x, u, p, self.sizes * step)
+            x = self._moved(x, u, p, self.sizes * step * min(1.0, LEAP / max(np.abs(step).max(initial=0.0), LEAP)))
             if not np.all(np.isfinite(x)):
                 return None
             if np.abs(phi / sizes).max(initial=0.0) <= CLOSED:

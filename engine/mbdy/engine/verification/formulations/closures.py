@@ -59,12 +59,12 @@ def closures(reader: Reader, at: Kinematics, u: Numbers, p: Numbers) -> list[Clo
 
 def sides(reader: Reader, at: Kinematics, loop: Loop) -> tuple[Frame, Frame]:
     """The loop frames of a and b."""
-    return _frame(reader, at, loop.a), _frame(reader, at, loop.b)
 
+    def frame(side: Side) -> Frame:
+        body = ROOT if side.body == INERTIAL else reader.model.index[side.body]
+        return at.site(body, side.node).placed(np.array(side.at), rotation(np.array(side.frame)))
 
-def _frame(reader: Reader, at: Kinematics, side: Side) -> Frame:
-    body = ROOT if side.body == INERTIAL else reader.model.index[side.body]
-    return at.site(body, side.node).placed(np.array(side.at), rotation(np.array(side.frame)))
+    return frame(loop.a), frame(loop.b)
 
 
 def errors(rows: Rows, length: float | None, a: Frame, b: Frame) -> tuple[Numbers, Numbers, Numbers, Numbers]:

@@ -146,27 +146,25 @@ class Constrained:
         return np.concatenate([torque + np.cross(centre, force), force, modal])
 
     def _constrain(self, ahead: list[Closure]) -> None:
-        every, gammas = [np.zeros((0, self.columns.n))], [np.zeros(0)]
-        for closure, later in zip(self.closures, ahead, strict=True):
-            every.append(closure.G)
-            gammas.append(closure.decay(closure.G @ self.w) - _slope(later.G @ self.w))
-        self.G, self.gamma = np.concatenate(every)[self.closed], np.concatenate(gammas)[self.closed]
+        pairs = zip(self.closures, ahead, strict=True)
+        gammas = [now.decay(now.G @ self.w) - _slope(later.G @ self.w) for now, later in pairs]
+        self.G = np.concatenate([np.zeros((0, self.columns.n)), *(now.G for now in self.closures)])[self.closed]
+        self.gamma = np.concatenate([np.zeros(0), *gammas])[self.closed]
 
     def rates(self, w_rate: Array) -> Array:
         """``x'`` from the accelerations."""
-        u_rates, modal = [], []
+        u_rates = []
         for b, part in enumerate(self.parts):
             accelerations = w_rate[self.columns.u[b]]
             if part.motion.joint.kind == "attitude":
                 accelerations = np.append(self._mass_centre_acceleration(w_rate), accelerations[3:])
             u_rates.append(accelerations)
-            modal.append(w_rate[self.columns.eta[b]])
         return self.reader.derivatives(
             [coordinate_rates(part) for part in self.parts],
             u_rates,
             [wheel_torques(part, self.at.bodies[b].J[:3] @ self.w) for b, part in enumerate(self.parts)],
             [part.motion.eta_rate for part in self.parts],
-            modal,
+            [w_rate[modal] for modal in self.columns.eta],
         )
 
     def _mass_centre_acceleration(self, w_rate: Array) -> Array:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -54,19 +55,14 @@ class Columns:
     """
 
     def __init__(self, reader: Reader) -> None:
-        bodies, at = reader.model.bodies, 0
-        self.u: list[slice] = []
-        self.eta: list[slice] = []
-        for places, sizes in ((self.u, [b.joint.n_u for b in bodies]), (self.eta, [b.modes for b in bodies])):
-            for size in sizes:
-                places.append(slice(at, at + size))
-                at += size
-        self.n = at
-        loops = reader.model.loops
+        bodies, loops = reader.model.bodies, reader.model.loops
+        ends = np.cumsum([0, *(b.joint.n_u for b in bodies), *(b.modes for b in bodies)]).tolist()
+        places = [slice(*pair) for pair in pairwise(ends)]
+        self.u, self.eta, self.n = places[: len(bodies)], places[len(bodies) :], ends[-1]
         grounded = any(INERTIAL in (loop.a.body, loop.b.body) for loop in loops)
         several = bool(loops) and reader.tree.parent.count(ROOT) > 1
         relative = not (grounded or several)
-        self.still: NDArray[np.bool_] = np.zeros(at, dtype=np.bool_)
+        self.still: NDArray[np.bool_] = np.zeros(self.n, dtype=np.bool_)
         self.resting = [b.joint.kind == "attitude" or (b.joint.floating and relative) for b in bodies]
         for at_rest, speeds in zip(self.resting, self.u, strict=True):
             self.still[speeds][:3] = at_rest

@@ -104,9 +104,9 @@ def penrose(system: Constrained) -> tuple[Array, Array]:
 def terms(system: Constrained) -> Array:
     """Sizes of what each of ``w'`` is a sum of: of the open system's, and of what each multiplier adds."""
     of = scaled(system)
-    shares = np.abs(np.linalg.solve(of.M, np.column_stack([of.f, of.G.T])))
-    added = shares[:, 1:] @ np.abs(lagrange(system)[1] * of.norm)
-    return _restored(system, of, shares[:, 0] + added, of.gamma)[0]
+    shares = np.linalg.solve(of.M, np.column_stack([of.f, of.G.T]))
+    added = np.abs(shares[:, 1:]) @ np.abs(lagrange(system)[1] * of.norm)
+    return _restored(system, of, np.abs(shares[:, 0]) + added, of.gamma)[0]
 
 
 def condition(system: Constrained) -> float:

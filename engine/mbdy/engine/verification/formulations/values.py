@@ -165,20 +165,18 @@ class Reader:
         eta_accelerations: Sequence[Array] = (),
     ) -> Array:
         """``x'`` from every body's ``q'``, ``u'``, ``h'`` and, where one is flexible, ``eta'`` and ``eta''``."""
-        rates = np.zeros(len(self.ports.state_names))
         rigid = [np.zeros(0)] * len(self._q)
-        for places, values in (
-            (self._q, q_rates), (self._u, u_rates), (self._h, h_rates),
-            (self._eta, eta_rates or rigid), (self._eta_rate, eta_accelerations or rigid),
-        ):  # fmt: skip
-            for at, value in zip(places, values, strict=True):
-                rates[at] = value
+        rates = self.moved(
+            np.zeros(len(self.ports.state_names)), q_rates, u_rates, eta_rates or rigid, eta_accelerations or rigid
+        )
+        for at, h_rate in zip(self._h, h_rates, strict=True):
+            rates[at] = h_rate
         return rates
 
     def moved(
         self, x: Array, q: Sequence[Array], u: Sequence[Array], eta: Sequence[Array], eta_rate: Sequence[Array]
     ) -> Array:
-        """``x`` with other coordinates and speeds of joints and modes."""
+        """``x``, or its rates, with others of coordinates and speeds of joints and modes."""
         changed = x.copy()
         for places, values in ((self._q, q), (self._u, u), (self._eta, eta), (self._eta_rate, eta_rate)):
             for at, value in zip(places, values, strict=True):
