@@ -223,4 +223,4 @@ def _diagonal(blocks: list[Array]) -> Array:
     """The blocks along the diagonal of a matrix; each adds its rows and columns, even where it has no elements."""
     from scipy.linalg import block_diag
 
-    return block_diag(np.zeros((0, 0)), *blocks)
+    return np.asarray(block_diag(np.zeros((0, 0)), *blocks), dtype=np.float64)

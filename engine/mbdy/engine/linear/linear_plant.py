@@ -16,11 +16,11 @@ accelerations with the coordinates is all due to the changed Q.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -196,7 +196,7 @@ class _Linear(Columns):
         ]
         return ca.vertcat(q[:0], *parts)
 
-    def _law(self, j: int) -> ca.Function:
+    def _law(self, j: int) -> Callable[..., Any]:
         kind = self.at.structures[j]
         vector, k = kernels.constants(kind)
         q, u = SX.sym("q", kind.form.n_q), SX.sym("u", kind.form.n_u)

@@ -50,8 +50,6 @@ def second_order(errors: ErrorCoordinates, A: Array, B: Array, mobility: Array, 
     ``mobility`` (speeds, speeds) is what unit generalized forces add to the speeds' rates, ``spins`` (wheels) the spin
     inertias [kg.m2]: a wheel's coordinate is the angle of its spin relative to inertial axes.
     """
-    from scipy.linalg import block_diag
-
     if errors.coordinates is None:
         return None
     q, s, h = list(errors.coordinates), list(errors.speeds), list(errors.momenta)
@@ -62,7 +60,9 @@ def second_order(errors: ErrorCoordinates, A: Array, B: Array, mobility: Array, 
     Q, T, T_rate = (np.zeros((n + wheels, n + wheels)) for _ in range(3))
     Q[:, :n] = scale[:, None] * A[np.ix_(v, q)]
     T[:n, :n], T_rate[:n, :n] = A[np.ix_(q, q)], errors.turning_rate
-    M = block_diag(np.linalg.inv(mobility), np.diag(spins))
+    M = np.zeros_like(V)
+    M[:n, :n] = np.linalg.inv(mobility)
+    M[n:, n:] = np.diag(spins)
     M = (M + M.T) / 2
     C = -M @ (T + V)
     return SecondOrder(

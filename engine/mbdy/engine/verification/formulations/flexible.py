@@ -89,8 +89,7 @@ def mass_matrix(mass: float, com: Array, inertia: Array, modes: Modes | None, et
     """M(eta) (6 + m, 6 + m), rows of omega, v, eta'; ``inertia`` (3, 3) of the undeformed body is about ``com`` (3)."""
     moment = mass * com
     about_origin = inertia + mass * (com @ com * np.eye(3) - np.outer(com, com))
-    m = len(eta) if modes else 0
-    matrix = np.zeros((6 + m, 6 + m), dtype=np.result_type(eta, np.float64))
+    matrix = np.zeros((6 + len(eta), 6 + len(eta)), dtype=np.result_type(eta, np.float64))
     if modes:
         moment = first_moment(mass, com, modes, eta)
         about_origin = about_origin + np.einsum("k,kab->ab", eta, modes.inertia_first)
