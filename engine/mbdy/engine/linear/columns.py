@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 
 from mbdy.engine.model.owners import Owner
 from mbdy.engine.model.ports import Ports
@@ -40,42 +41,34 @@ class Columns:
         self.efforts = [p for b in model.bodies for p in self.places(b, "joint.force", "joint.torque")]
 
     def _coordinates(self) -> list[Column]:
-        found = []
+        columns = []
         for j, body in enumerate(self.model.bodies):
             places, joint = range(self.at.q[j].start, self.at.q[j].stop), body.joint
-            if joint.floating:
-                if self.model.gravity_gradient:
-                    found += [Column(turn=(j, i)) for i in range(3)]
-            elif joint.spherical:
-                found += [Column(x=at) for at in places[: joint.n_translations]]
-                found += [Column(turn=(j, i)) for i in range(3)]
-            else:
-                found += [Column(x=at) for at in places]
-        return found
+            if not joint.floating:
+                columns += [Column(x=at) for at in (places[:-4] if joint.spherical else places)]
+            if joint.spherical and (self.model.gravity_gradient or not joint.floating):
+                columns += [Column(turn=(j, i)) for i in range(3)]
+        return columns
 
     def _speeds(self) -> list[Column]:
         """All but the velocity of a floating root, on which nothing depends."""
-        found = []
-        for j, body in enumerate(self.model.bodies):
-            own = range(self.at.speeds[j].start, self.at.speeds[j].stop)
-            found += [Column(x=at) for at in (own[3:] if body.joint.floating else own)]
-        return found + [Column(x=at) for at in self.momenta]
+        spans = [
+            (at.start + 3 * b.joint.floating, at.stop) for b, at in zip(self.model.bodies, self.at.speeds, strict=True)
+        ]
+        return [Column(x=at) for at in (*(at for span in spans for at in range(*span)), *self.momenta)]
 
     @cached_property
     def momenta(self) -> list[int]:
-        return [at for own in self.at.wheels for at in range(own.start, own.stop)]
+        return [at for span in self.at.wheels for at in range(span.start, span.stop)]
 
     def _inputs(self, *, near: bool) -> list[Column]:
         """Near: efforts, accelerations, wheel torques, gravity, what acts on floating roots. Far: all other forces."""
         far = [v for v in self.table.inputs if v.port in ("external_forces", "node_forces") and not self._is_near(v)]
-        if near:
-            exact = {"rest"}
-            if all(body.joint.floating for body in self.model.bodies if body.joint.to == INERTIAL):
-                exact.add("gravity")
-            chosen = [v for v in self.table.inputs if v not in far and not v.boolean and v.quantity not in exact]
-        else:
-            chosen = far
-        return [Column(u=at) for v in chosen for at in range(v.places.start, v.places.stop)]
+        floats = all(body.joint.floating for body in self.model.bodies if body.joint.to == INERTIAL)
+        exact = ("rest", "gravity") if floats else ("rest",)
+        others = [v for v in self.table.inputs if v not in far and not v.boolean and v.quantity not in exact]
+        variables = others if near else far
+        return [Column(u=at) for v in variables for at in range(v.places.start, v.places.stop)]
 
     def _is_near(self, load: Variable) -> bool:
         roots = [Owner("body", self.model.bodies[j].name) for j in self.floating]
@@ -83,36 +76,31 @@ class Columns:
 
     def places(self, body: Body, *parts: str) -> list[int]:
         names = [f"{body.name}.{part}" for part in parts]
-        found = [self.table.by_name[name] for name in names if name in self.table.by_name]
-        return [at for v in found for at in range(v.places.start, v.places.stop)]
+        variables = [self.table.by_name[name] for name in names if name in self.table.by_name]
+        return [at for v in variables for at in range(v.places.start, v.places.stop)]
 
     @cached_property
-    def held(self) -> tuple[list[int], list[int]]:
+    def actuators(self) -> tuple[list[int], list[int]]:
         """Rows of the free speeds that efforts, and torques on floating roots, move; and these inputs."""
-        rows, at = [], []
+        pairs: list[tuple[int, int]] = []
         for j, body in enumerate(self.model.bodies):
-            own = range(self.at.speeds[j].start - self.full.n_q, self.at.speeds[j].stop - self.full.n_q)
+            rows = range(self.at.speeds[j].start - self.full.n_q, self.at.speeds[j].stop - self.full.n_q)
             if body.joint.floating:
-                rows += own[3:]
-                at += self.places(body, "torque")
-                continue
-            for row, place, how in zip(
-                own, self.places(body, "joint.force", "joint.torque"), body.joint.motion, strict=True
-            ):
-                if how != "prescribed":
-                    rows.append(row)
-                    at.append(place)
-        return rows, at
+                pairs += zip(rows[3:], self.places(body, "torque"), strict=True)
+            else:
+                efforts = self.places(body, "joint.force", "joint.torque")
+                free = [how != "prescribed" for how in body.joint.motion]
+                pairs += compress(zip(rows, efforts, strict=True), free)
+        return [row for row, _ in pairs], [place for _, place in pairs]
 
     @cached_property
     def jointed(self) -> list[tuple[int, list[int], list[int]]]:
         """Bodies with joints that have efforts: places in u of these and of the springs' rests."""
-        found = []
-        for j, body in enumerate(self.model.bodies):
-            if not body.joint.floating and body.joint.n_u:
-                given = self.places(body, "joint.force", "joint.torque")
-                found.append((j, given, self.places(body, "joint.rest")))
-        return found
+        return [
+            (j, self.places(body, "joint.force", "joint.torque"), self.places(body, "joint.rest"))
+            for j, body in enumerate(self.model.bodies)
+            if not body.joint.floating and body.joint.n_u
+        ]
 
     @cached_property
     def gravity_places(self) -> list[int]:

@@ -13,7 +13,7 @@ with a left inverse L of R. That makes spinning and accelerating operating point
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,18 +66,18 @@ class ErrorCoordinates:
         at = {old: new for new, old in enumerate(places)}
         if self.coordinates is None:
             return None
-        pairs = [[k for k, i in enumerate(own) if i in at] for own in (self.coordinates, self.speeds)]
+        pairs = [[k for k, i in enumerate(order) if i in at] for order in (self.coordinates, self.speeds)]
         if pairs[0] != pairs[1]:
             return None
-        own = [self.coordinates[k] for k in pairs[0]]
+        coordinates = [self.coordinates[k] for k in pairs[0]]
         others = [i for i in self.coordinates if i not in at]
-        if np.abs(A[np.ix_(own, others)]).max(initial=0.0) > TURNING:
+        if np.abs(A[np.ix_(coordinates, others)]).max(initial=0.0) > TURNING:
             return None
         return replace(
             self,
             names=tuple(self.names[i] for i in places),
             units=tuple(self.units[i] for i in places),
-            coordinates=tuple(at[i] for i in own),
+            coordinates=tuple(at[i] for i in coordinates),
             speeds=tuple(at[self.speeds[k]] for k in pairs[1]),
             momenta=tuple(at[i] for i in self.momenta),
             turning_rate=self.turning_rate[np.ix_(pairs[0], pairs[0])],
@@ -96,24 +96,20 @@ def rotation(q: Array) -> Array:
     return (w * w - v @ v) * np.eye(3) + 2.0 * np.outer(v, v) + 2.0 * w * cross_matrix(v)
 
 
-def held(body: Body, ports: Ports, u: Array, accelerated: Sequence[str] = ()) -> tuple[bool, ...]:
+def fixed(body: Body, ports: Ports, u: Array, accelerated: Sequence[str] = ()) -> tuple[bool, ...]:
     """Which degrees of freedom of a body's joint are locked or prescribed by the inputs ``u``.
 
-    Prescribed ones whose acceleration is among the scalar inputs ``accelerated`` are not held: they move with it.
+    Prescribed ones whose acceleration is among the scalar inputs ``accelerated`` are not fixed: they move with it.
     """
-    motion, own = body.joint.motion, switched(body.joint.motion)
+    motion, switches = body.joint.motion, switched(body.joint.motion)
     prescribed, locked = ([how == "prescribed" for how in motion], [False] * len(motion))
     for flags, sort in ((prescribed, "prescribed"), (locked, "locked")):
-        if own:
-            for i, value in zip(own, u[ports.by_name[f"{body.name}.joint.{sort}"].places], strict=True):
+        if switches:
+            for i, value in zip(switches, u[ports.by_name[f"{body.name}.joint.{sort}"].places], strict=True):
                 flags[i] = bool(value)
     acceleration = ports.by_name.get(f"{body.name}.joint.acceleration")
-    driven = [acceleration is not None and name in accelerated for name in _scalars(acceleration, len(motion))]
-    return tuple(lock or (pre and not own) for lock, pre, own in zip(locked, prescribed, driven, strict=True))
-
-
-def _scalars(variable, count: int) -> tuple[str, ...]:
-    return ("",) * count if variable is None else variable.scalar_names
+    driven = [name in accelerated for name in acceleration.scalar_names] if acceleration else [False] * len(motion)
+    return tuple(lock or (pre and not moves) for lock, pre, moves in zip(locked, prescribed, driven, strict=True))
 
 
 def error_coordinates(
@@ -121,7 +117,7 @@ def error_coordinates(
 ) -> ErrorCoordinates:
     """The error coordinates of ``model`` about ``point``, where the states have the ``rates`` (n_x).
 
-    Coordinates and speeds that are held there have no error; see `held` for ``accelerated``.
+    Coordinates and speeds that are fixed there have no error; see `fixed` for ``accelerated``.
     """
     return _Builder(model, point, rates, accelerated).built()
 
@@ -136,7 +132,7 @@ class _Block:
     R: Array
     L: Array
     R_rate: Array
-    turning_rate: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    turning_rate: Array
 
 
 class _Builder:
@@ -146,7 +142,7 @@ class _Builder:
         self.names = point.ports.state_names
         scalars = point.ports.by_scalar
         self.units = [scalars[name][0].units[scalars[name][1]] for name in self.names]
-        self.held = [held(body, point.ports, point.u, accelerated) for body in model.bodies]
+        self.free = [[not flag for flag in fixed(body, point.ports, point.u, accelerated)] for body in model.bodies]
 
     def built(self) -> ErrorCoordinates:
         bodies = range(len(self.model.bodies))
@@ -156,48 +152,43 @@ class _Builder:
         blocks = [*positions, *speeds, *wheels]
         counts = [sum(len(b.names) for b in group) for group in (positions, speeds, wheels)]
         ends = np.cumsum(counts).tolist()
-        paired = [sum(len(b.names) for b in own(j)) for own in (self._positions, self._speeds) for j in bodies]
-        matched = paired[: len(bodies)] == paired[len(bodies) :]
-        freedoms = [(j, i) for j in bodies for i, fixed in enumerate(self.held[j]) if not fixed]
-        n_x = len(self.names)
+        positions_of, speeds_of = ([sum(len(b.names) for b in blocks_of(j)) for j in bodies]
+                                   for blocks_of in (self._positions, self._speeds))  # fmt: skip
+        rows = np.argsort(np.concatenate([np.zeros(0, dtype=int), *(np.arange(b.at.start, b.at.stop) for b in blocks)]))
         return ErrorCoordinates(
             names=tuple(name for b in blocks for name in b.names),
             units=tuple(unit for b in blocks for unit in b.units),
-            R=_assembled(blocks, n_x, lambda b: b.R),
-            L=_assembled(blocks, n_x, lambda b: b.L.T).T,
-            R_rate=_assembled(blocks, n_x, lambda b: b.R_rate),
-            coordinates=tuple(range(ends[0])) if matched else None,
+            R=_diagonal([b.R for b in blocks])[rows],
+            L=_diagonal([b.L.T for b in blocks])[rows].T,
+            R_rate=_diagonal([b.R_rate for b in blocks])[rows],
+            coordinates=tuple(range(ends[0])) if positions_of == speeds_of else None,
             speeds=tuple(range(ends[0], ends[1])),
             momenta=tuple(range(ends[1], ends[2])),
             spins=tuple(f"{wheel}.spin" for body in self.model.bodies for wheel in wheels_of(body)),
-            degrees_of_freedom=tuple(freedoms),
+            degrees_of_freedom=tuple((j, i) for j in bodies for i, free in enumerate(self.free[j]) if free),
             modes=tuple((j, k) for j in bodies for k in range(self.model.bodies[j].modes)),
             turning_rate=_diagonal([b.turning_rate for b in positions]),
         )
 
     def _positions(self, j: int) -> list[_Block]:
-        joint, at, free = self.model.bodies[j].joint, self.at.q[j], [not fixed for fixed in self.held[j]]
-        middle = at.start + joint.n_translations
-        blocks = [self._translations(j, slice(at.start, middle))]
+        joint, at = self.model.bodies[j].joint, self.at.q[j]
+        middle, free = at.start + joint.n_translations, self.free[j][joint.n_translations :]
+        turning = slice(middle, at.stop)
         if joint.spherical:
-            blocks += [self._attitude(j, slice(middle, at.stop))] if any(free[joint.n_translations :]) else []
+            rotations = self._attitude(j, turning) if any(free) else self._plain(turning, [False] * 4)
         else:
-            blocks.append(self._plain(slice(middle, at.stop), free[joint.n_translations :]))
-        return blocks
+            rotations = self._plain(turning, free)
+        return [self._translations(j, slice(at.start, middle)), rotations]
 
     def _speeds(self, j: int) -> list[_Block]:
-        joint, at, free = self.model.bodies[j].joint, self.at.speeds[j], [not fixed for fixed in self.held[j]]
-        middle = at.start + joint.n_translations
-        return [
-            self._translations(j, slice(at.start, middle)),
-            self._plain(slice(middle, at.stop), free[joint.n_translations :]),
-        ]
+        at, n = self.at.speeds[j], self.model.bodies[j].joint.n_translations
+        middle = at.start + n
+        return [self._translations(j, slice(at.start, middle)), self._plain(slice(middle, at.stop), self.free[j][n:])]
 
     def _modal(self, *, rates: bool) -> list[_Block]:
         """Modal displacements or rates of all bodies."""
-        bodies = range(len(self.model.bodies))
-        own = [self.at.modal_rates(j) if rates else self.at.modes[j] for j in bodies]
-        return [self._plain(at, [True] * (at.stop - at.start)) for at in own if at.stop > at.start]
+        spans = [self.at.modal_rates(j) if rates else at for j, at in enumerate(self.at.modes)]
+        return [self._plain(at, [True] * (at.stop - at.start)) for at in spans]
 
     def _plain(self, at: slice, free: Sequence[bool]) -> _Block:
         pick = np.eye(at.stop - at.start)[:, np.array(free, dtype=bool)]
@@ -207,45 +198,29 @@ class _Builder:
         return _Block(at, names, units, pick, pick.T, 0.0 * pick, zero)
 
     def _translations(self, j: int, at: slice) -> _Block:
-        """A floating root's in its own axes, unless some of them are held: those are inertial components."""
+        """A floating root's in its own axes, unless some of them are fixed: those are inertial components."""
         joint = self.model.bodies[j].joint
-        free = [not fixed for fixed in self.held[j][: joint.n_translations]]
+        free = self.free[j][: joint.n_translations]
         if not joint.floating or not all(free):
             return self._plain(at, free)
         place = self.at.q[j].stop - 4
         turned = rotation(self.point.x[place : place + 4])
-        omega, alpha = (vector[self.at.speeds[j].stop - 3 : self.at.speeds[j].stop] for vector in self._motion)
+        omega, alpha = (vector[self.at.speeds[j]][-3:] for vector in (self.point.x, self.rates))
         (position,) = (v for v in self.point.ports.states.values() if v.state == at.start)
         names = [f"{position.name}.error{label}" for label in position.labels]
         rate = turned @ cross_matrix(omega)
         return _Block(at, names, list(self.units[at]), turned, turned.T, rate, -cross_matrix(alpha))
 
     def _attitude(self, j: int, at: slice) -> _Block:
-        N = quaternion_tangent(self.point.x[at])
+        N, N_rate = (quaternion_tangent(vector[at]) for vector in (self.point.x, self.rates))
         (attitude,) = (v for v in self.point.ports.states.values() if v.state == at.start)
         names = [f"{attitude.name}.error[{i}]" for i in (1, 2, 3)]
-        alpha = self.rates[self.at.speeds[j].stop - 3 : self.at.speeds[j].stop]
-        N_rate = quaternion_tangent(self.rates[at])
+        alpha = self.rates[self.at.speeds[j]][-3:]
         return _Block(at, names, ["rad"] * 3, N, 4.0 * N.T, N_rate, -cross_matrix(alpha))
-
-    @property
-    def _motion(self) -> tuple[Array, Array]:
-        return self.point.x, self.rates
-
-
-def _assembled(blocks: list[_Block], rows: int, part) -> Array:
-    matrix = np.zeros((rows, sum(len(b.names) for b in blocks)))
-    begin = 0
-    for block in blocks:
-        matrix[block.at, begin : begin + len(block.names)] = part(block)
-        begin += len(block.names)
-    return matrix
 
 
 def _diagonal(blocks: list[Array]) -> Array:
-    size, begin = sum(len(b) for b in blocks), 0
-    matrix = np.zeros((size, size))
-    for block in blocks:
-        matrix[begin : begin + len(block), begin : begin + len(block)] = block
-        begin += len(block)
-    return matrix
+    """The blocks along the diagonal of a matrix; each adds its rows and columns, even where it has no elements."""
+    from scipy.linalg import block_diag
+
+    return np.asarray(block_diag(np.zeros((0, 0)), *blocks), dtype=np.float64)

@@ -47,16 +47,16 @@ def fastest_mode(model: Model) -> FastestMode | None:
 
 def _mobility(model: Model) -> np.ndarray:
     """Accelerations (m, m) of all modes by unit forces on each, at the start without speeds and deformation."""
-    made = equations(model)
-    table, s = made.ports, np.array(made.ports.start)
-    s[made.n_q :] = 0.0
-    k = made.prepare(np.array(table.vector("parameter")))
-    x, u = made.start(s, k), np.array(table.vector("input"))
-    rates = slice(made.modal.stop, 2 * made.modal.stop - made.modal.start)
+    dynamics = equations(model)
+    table, s = dynamics.ports, np.array(dynamics.ports.start)
+    s[dynamics.n_q :] = 0.0
+    k = dynamics.prepare(np.array(table.vector("parameter")))
+    x, u = dynamics.start(s, k), np.array(table.vector("input"))
+    rates = slice(dynamics.modal.stop, 2 * dynamics.modal.stop - dynamics.modal.start)
     forces = [place for v in table.inputs if v.port == "modal_forces" for place in range(v.places.start, v.places.stop)]
 
     def accelerations(u: np.ndarray) -> np.ndarray:
-        return np.array(made.derivatives(x, u, k)).ravel()[rates]
+        return np.array(dynamics.derivatives(x, u, k)).ravel()[rates]
 
     at_rest, units = accelerations(u), np.eye(len(u))[forces]
     mobility = np.column_stack([accelerations(u + unit) - at_rest for unit in units])

@@ -127,7 +127,7 @@ class Hinged:
         """External moment about the origin of body ``b``, and force (6), its axes."""
         body, kind = self.model.bodies[b], self.layout.structures[b]
         points = [body.name, *(f"{body.name}.{node}" for node in body.nodes)]
-        forces = self._given(*(f"{point}.{sort}" for point in points for sort in ("force", "torque")))
+        forces = self._inputs(*(f"{point}.{sort}" for point in points for sort in ("force", "torque")))
         return kernels.wrench(kind, self.constants[b], forces)
 
     def effort(self, hinge: Hinge) -> SX:
@@ -147,15 +147,15 @@ class Hinged:
         if not kind.form.n_u or kind.floating:
             return SX(0, 1)
         q, rates = self.x[self.layout.q[b]], self.x[self.layout.speeds[b]]
-        given, rest = self._given(f"{stem}.torque"), self._given(f"{stem}.rest")
-        return efforts.effort(kind, self.constants[b], q, rates, given, rest)
+        torque, rest = self._inputs(f"{stem}.torque"), self._inputs(f"{stem}.rest")
+        return efforts.effort(kind, self.constants[b], q, rates, torque, rest)
 
     def _drive(self, b: int) -> tuple[SX, SX]:
         stem = f"{self.model.bodies[b].name}.joint"
-        switches = self._given(f"{stem}.prescribed", f"{stem}.locked")
-        return kernels.drive(self.layout.structures[b], self._given(f"{stem}.acceleration"), switches)
+        switches = self._inputs(f"{stem}.prescribed", f"{stem}.locked")
+        return kernels.drive(self.layout.structures[b], self._inputs(f"{stem}.acceleration"), switches)
 
-    def _given(self, *names: str) -> SX:
+    def _inputs(self, *names: str) -> SX:
         table = self.ports.by_name
         still = {v.name: SX(ca.DM(list(v.start or ()))) for v in self.ports.hidden if v.causality == "input"}
         known = (name for name in names if name in table or name in still)
@@ -167,7 +167,7 @@ class Hinged:
         ``omega_rate`` (3) [rad/s2], ``moved`` (3) [m/s2] of the reference body's origin and the total external
         ``force`` (3) [N], its axes; ``hinge_rates`` [rad/s2] by place among `hinges`.
         """
-        turned, gravity = spatial.rotation_matrix(self.quaternion), self._given("system.gravity")
+        turned, gravity = spatial.rotation_matrix(self.quaternion), self._inputs("system.gravity")
         if self.layout.structures[self.root].attitude:
             moved = force / self.mass
         q_rates, u_rates = [], []
@@ -193,22 +193,21 @@ class Hinged:
         return replace(
             full,
             prepare=ca.Function("mbdy_model_prepare", [p], [ca.vertcat(k, once(k))], ["p"], ["k"]),
-            start=_of_longer(full.start, n_k),
+            start=of_longer(full.start, n_k),
             derivatives=derivatives,
-            outputs=_of_longer(full.outputs, n_k),
-            latch=_of_longer(full.latch, n_k) if full.latch else None,
+            outputs=of_longer(full.outputs, n_k),
+            latch=of_longer(full.latch, n_k) if full.latch else None,
             operations=derivatives.n_instructions(),
             n_k=n_k,
         )
 
 
-def _of_longer(function: ca.Function, n_k: int) -> ca.Function:
+def of_longer(function: ca.Function, n_k: int) -> ca.Function:
     """The same function of constants ``k`` that are ``n_k`` in number, of which it reads the first."""
     names, outputs = function.name_in(), function.name_out()
-    given = [MX.sym(name, n_k if name == "k" else function.size1_in(i)) for i, name in enumerate(names)]
-    short = [v[: function.size1_in(i)] for i, v in enumerate(given)]
-    found = function.call(short)
-    return ca.Function(function.name(), given, found, names, outputs)
+    symbols = [MX.sym(name, n_k if name == "k" else function.size1_in(i)) for i, name in enumerate(names)]
+    results = function.call([v[: function.size1_in(i)] for i, v in enumerate(symbols)])
+    return ca.Function(function.name(), symbols, results, names, outputs)
 
 
 def turning(system: Hinged, hinge: Hinge, kept: Kept) -> SX:
@@ -219,18 +218,17 @@ def turning(system: Hinged, hinge: Hinge, kept: Kept) -> SX:
     return fixed + ca.cos(angle) * c + ca.sin(angle) * s
 
 
-def solved(coefficients: SX, right: SX, held: list[SX], known: list[SX]) -> SX:
-    """``y`` of ``coefficients @ y = right``, with ``y = known`` where ``held`` is 1, by an unrolled L D L^T.
+def solved(coefficients: SX, right: SX, fixed: list[SX], known: list[SX]) -> SX:
+    """``y`` of ``coefficients @ y = right``, with ``y = known`` where ``fixed`` is 1, by an unrolled L D L^T.
 
-    Rows and columns that are always held are struck out; those that are so at times are put to the unit matrix's.
+    Rows and columns that are always fixed are struck out; those that are so at times are put to the unit matrix's.
     """
-    at = [i for i, how in enumerate(held) if not (how.is_constant() and float(how) == 1.0)]
-    given = ca.vertcat(*known)
-    free = ca.vertcat(*(1 - held[i] for i in at))
+    at = [i for i, flag in enumerate(fixed) if not (flag.is_constant() and float(flag) == 1.0)]
+    answer = ca.vertcat(*known)
+    free = ca.vertcat(*(1 - fixed[i] for i in at))
     kept = coefficients[at, at] * (free @ free.T) + ca.diag(1 - free)
-    rest = free * (right[at] - coefficients[at, :] @ given)
-    answer = spatial.solve_ldl(kept, rest)
-    found = SX(given)
+    rest = free * (right[at] - coefficients[at, :] @ answer)
+    solution = spatial.solve_ldl(kept, rest)
     for place, i in enumerate(at):
-        found[i] += answer[place]
-    return found
+        answer[i] += solution[place]
+    return answer

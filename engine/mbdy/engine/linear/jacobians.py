@@ -16,22 +16,22 @@ Array = NDArray[np.float64]
 
 
 class Slopes:
-    """Derivatives and outputs of ``made``, with what they change by along directions of states and inputs.
+    """Derivatives and outputs of ``equations``, with what they change by along directions of states and inputs.
 
     The changes are CasADi's algorithmic forward derivatives of the very kernels that run.
     """
 
-    def __init__(self, made: Equations) -> None:
-        self._made = made
-        self._derivatives, self._outputs = forward_of(smooth_derivatives(made)), forward_of(made.outputs)
+    def __init__(self, equations: Equations) -> None:
+        self._equations = equations
+        self._derivatives, self._outputs = forward_of(smooth_derivatives(equations)), forward_of(equations.outputs)
 
     def rates(self, point: OperatingPoint) -> Array:
         """``x'`` (n_x)."""
-        return np.array(self._made.derivatives(point.x, point.u, self._constants(point))).ravel()
+        return np.array(self._equations.derivatives(point.x, point.u, self._constants(point))).ravel()
 
     def outputs(self, point: OperatingPoint) -> Array:
         """``y`` (n_y)."""
-        return np.array(self._made.outputs(point.x, point.u, self._constants(point))).ravel()
+        return np.array(self._equations.outputs(point.x, point.u, self._constants(point))).ravel()
 
     def of_rates(self, point: OperatingPoint, along_x: Array, along_u: Array) -> Array:
         """Changes of ``x'`` (n_x, n) along the columns of ``along_x`` (n_x, n) and ``along_u`` (n_u, n)."""
@@ -50,4 +50,4 @@ class Slopes:
         return np.array(mapped(point.x, point.u, k, along_x, along_u, np.zeros(len(k))))
 
     def _constants(self, point: OperatingPoint) -> Array:
-        return np.array(self._made.prepare(point.p)).ravel()
+        return np.array(self._equations.prepare(point.p)).ravel()

@@ -16,16 +16,19 @@ accelerations with the coordinates is all due to the changed Q.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TypeVar
+from itertools import pairwise
+from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
 from casadi import MX, SX
 
 from mbdy.engine.linear.columns import Column, Columns
+from mbdy.engine.linear.error_coordinates import quaternion_tangent
+from mbdy.engine.linear.hinges import of_longer
 from mbdy.engine.linear.reference_point import ReferencePoint, Values
 from mbdy.engine.model.laws import JOINT_VALUES
 from mbdy.engine.model.ports import whole_inputs
@@ -54,35 +57,27 @@ def linear_equations(model: Model, at: Values, geometry: str) -> Equations:
             )
     full, chosen = equations(model.whole), equations(model)
     point = ReferencePoint(full.ports, at, chosen.ports)
-    made = _Linear(model.whole, full, point, first_order=geometry == "first-order")
-    x, u, s = (
-        MX.sym(n, size) for n, size in (("x", point.n_x), ("u", len(chosen.ports.input_names)), ("s", point.n_x))
-    )
+    linear = _Linear(model.whole, full, point, first_order=geometry == "first-order")
+    x, u = MX.sym("x", point.n_x), MX.sym("u", len(chosen.ports.input_names))
     starts, places = whole_inputs(model)
     every = MX(ca.DM(list(starts)))
     every[list(places)] = u
-    k, p = MX.sym("k", made.n_k), MX.sym("p", len(full.ports.parameter_names))
-    own = k[: full.n_k]
-
-    def same(f: ca.Function, *arguments: MX) -> ca.Function:
-        found = f(*arguments, own)
-        results = [*found] if isinstance(found, tuple) else [found]
-        return ca.Function(f.name(), [*arguments, k], results, f.name_in(), f.name_out())
+    k, p = MX.sym("k", linear.n_k), MX.sym("p", len(full.ports.parameter_names))
 
     def rates(*, branches: bool) -> ca.Function:
-        found = made.rates(x, every, k, branches=branches)
-        return ca.Function("mbdy_model_derivatives", [x, u, k], [found], ["x", "u", "k"], ["xdot"])
+        x_rate = linear.rates(x, every, k, branches=branches)
+        return ca.Function("mbdy_model_derivatives", [x, u, k], [x_rate], ["x", "u", "k"], ["xdot"])
 
     return replace(
         chosen,
-        prepare=ca.Function("mbdy_model_prepare", [p], [made.prepare(p)], ["p"], ["k"]),
-        start=same(chosen.start, s),
+        prepare=ca.Function("mbdy_model_prepare", [p], [linear.prepare(p)], ["p"], ["k"]),
+        start=of_longer(chosen.start, linear.n_k),
         derivatives=rates(branches=True),
         smooth_derivatives=rates(branches=False),
-        outputs=same(chosen.outputs, x, u),
-        latch=None if chosen.latch is None else same(chosen.latch, x, u),
-        operations=made.near.n_instructions(),
-        n_k=made.n_k,
+        outputs=of_longer(chosen.outputs, linear.n_k),
+        latch=of_longer(chosen.latch, linear.n_k) if chosen.latch else None,
+        operations=linear.near.n_instructions(),
+        n_k=linear.n_k,
     )
 
 
@@ -112,7 +107,8 @@ class _Linear(Columns):
     def _operating(self, k: MX) -> tuple[MX, MX, MX]:
         """x, u with the laws' efforts among the joints', and r of the operating point (see `_columns` for its axes)."""
         x0 = self.full.start(MX(self.point.s), k)
-        u0 = self._with(MX(self.point.u), self.efforts, self._efforts(MX(self.point.s[: self.full.n_q]), x0, k))
+        q0, u0 = MX(self.point.s[: self.full.n_q]), MX(self.point.u)
+        u0 = self._with(u0, self.efforts, self._efforts(q0, x0, u0, k))
         r0 = self.full.derivatives(x0, u0, k * MX(self._law_mask))[self.full.n_q :]
         for j in self.floating:
             rows = self.velocity_rows(j)
@@ -128,7 +124,8 @@ class _Linear(Columns):
         along_x, along_u = np.zeros((self.point.n_x, len(columns))), np.zeros((self.point.n_u, len(columns)))
         for at, column in enumerate(columns):
             if column.turn is not None:
-                along_x[self.turned_places(column.turn[0]), at] = self._turn(*column.turn)
+                turned = self.turned_places(column.turn[0])
+                along_x[turned, at] = quaternion_tangent(self.point.s[turned])[:, column.turn[1]]
             elif column.x is not None:
                 along_x[column.x, at] = 1.0
             else:
@@ -138,9 +135,8 @@ class _Linear(Columns):
         for j in self.floating:
             rows = self.velocity_rows(j)
             turned = self._body_axes(j) @ (G[rows, :] - MX(along_u)[self.gravity_places, :])
-            own = [column.turn[1] if column.turn and column.turn[0] == j else None for column in columns]
-            pick = np.array([[float(axis == i) for axis in own] for i in range(3)])
-            G[rows, :] = turned + _skew(r0[rows]) @ MX(pick)
+            pick = np.array([[float(column.turn == (j, i)) for column in columns] for i in range(3)])
+            G[rows, :] = turned + ca.skew(r0[rows]) @ MX(pick)
         return G
 
     @cached_property
@@ -149,9 +145,8 @@ class _Linear(Columns):
 
     def _equilibrium(self, near: MX, far: MX) -> MX:
         """Efforts (and torques on floating roots) for each far input that leave it without acceleration."""
-        rows, at = self.held
-        wanted = {column.u: i for i, column in enumerate(self.near_columns) if column.u is not None}
-        effect = near[rows, [wanted[place] for place in at]]
+        rows, at = self.actuators
+        effect = near[rows, [self._near_inputs[place] for place in at]]
         return ca.vertcat(-ca.solve(effect, far[rows, :]), MX(self.n_r - len(rows), far.shape[1]))
 
     @cached_property
@@ -162,52 +157,56 @@ class _Linear(Columns):
         x0, u0, r0 = self._operating(k)
         entries = ca.Function("entries", [p], [self._columns(x0, u0, k, r0, self.near_columns)])
         rng = np.random.default_rng(0)
-        seen = np.zeros((self.n_r, len(self.near_columns)), dtype=bool)
+        pattern = np.zeros((self.n_r, len(self.near_columns)), dtype=bool)
         for _ in range(DRAWS):
             tried = (np.array(entries(self._drawn(rng, size))) for size in SIZES)
-            found = next((G for G in tried if np.isfinite(G).all()), np.ones(seen.shape))
-            seen |= found != 0.0
-        rows, columns = np.nonzero(seen)
+            pattern |= next((G for G in tried if np.isfinite(G).all()), np.ones(pattern.shape)) != 0.0
+        rows, columns = np.nonzero(pattern)
         return ca.Sparsity.triplet(self.n_r, len(self.near_columns), rows.tolist(), columns.tolist())
 
     def _drawn(self, rng: np.random.Generator, size: float) -> np.ndarray:
         """Parameters like the model's, none of them zero that need not be: what is zero in a file can be set later."""
         drawn = np.array(self.table.vector("parameter"))
         for v in self.table.parameters:
-            own, part = drawn[v.places], v.quantity
+            values, part = drawn[v.places], v.quantity
             if part in ("com", "at", "axis", "frame"):
-                own += size * 0.1 * np.maximum(1.0, np.abs(own).max()) * rng.normal(size=v.size)
+                values += size * 0.1 * np.maximum(1.0, np.abs(values).max()) * rng.normal(size=v.size)
             elif part == "mass":
-                own += size * rng.uniform(0.1, 0.3) * max(1.0, own[0])
+                values += size * rng.uniform(0.1, 0.3) * max(1.0, values[0])
             elif part == "inertia" and v.size > 1:
-                spread = max(0.1, own[[0, 3, 5]].max())
-                own += size * spread * np.array([0.3, 0.02, 0.02, 0.3, 0.02, 0.3]) * rng.uniform(0.5, 1.0, 6)
+                spread = max(0.1, values[[0, 3, 5]].max())
+                values += size * spread * np.array([0.3, 0.02, 0.02, 0.3, 0.02, 0.3]) * rng.uniform(0.5, 1.0, 6)
         return drawn
 
     @cached_property
     def _law_mask(self) -> np.ndarray:
         """Factors (n_k) of the constants without which laws of joints do nothing."""
         mask = np.ones(self.full.n_k)
-        for kind, own in zip(self.at.structures, self.at.constants, strict=True):
-            places, fields = range(own.start, own.stop), constant_fields(kind)
+        for kind, span in zip(self.at.structures, self.at.constants, strict=True):
+            places, fields = range(span.start, span.stop), constant_fields(kind)
             for name, _ in kind.values:
                 mask[[*JOINT_VALUES[name].strengths(places[fields.places(name)])]] = 0.0
         return mask
 
-    def _efforts(self, q0: MX, x0: MX, k: MX) -> MX:
-        u = MX(self.point.u)
+    def _efforts(self, q: Symbols, x: Symbols, u: Symbols, k: Symbols) -> Symbols:
+        """All that acts on joints: inputs and laws."""
         parts = [
-            self._law(j)(q0[self.at.q[j]], x0[self.at.speeds[j]], k[self.at.constants[j]], u[given], u[rest])
-            for j, given, rest in self.jointed
+            self._law(j)(q[self.at.q[j]], x[self.at.speeds[j]], k[self.at.constants[j]], u[inputs], u[rest])
+            for j, inputs, rest in self.jointed
         ]
-        return ca.vertcat(*parts) if parts else MX(0, 1)
+        return ca.vertcat(q[:0], *parts)
 
-    def _law(self, j: int) -> ca.Function:
+    def _law(self, j: int) -> Callable[..., Any]:
         kind = self.at.structures[j]
         vector, k = kernels.constants(kind)
         q, u = SX.sym("q", kind.form.n_q), SX.sym("u", kind.form.n_u)
-        given, rest = SX.sym("given", kind.form.n_u), SX.sym("rest", kind.form.n_axes)
-        return ca.Function("law", [q, u, vector, given, rest], [effort(kind, k, q, u, given, rest)])
+        acting, rest = SX.sym("acting", kind.form.n_u), SX.sym("rest", kind.form.n_axes)
+        return ca.Function("law", [q, u, vector, acting, rest], [effort(kind, k, q, u, acting, rest)])
+
+    @cached_property
+    def _near_inputs(self) -> dict[int, int]:
+        """Places among the near columns of the inputs that have some."""
+        return {column.u: i for i, column in enumerate(self.near_columns) if column.u is not None}
 
     # Geometry of floating roots and of attitude errors
 
@@ -215,25 +214,18 @@ class _Linear(Columns):
         """Inertial to the root's own components at the operating point."""
         return MX(np.array(ca.DM(ca.evalf(spatial.rotation_matrix(SX(self.point.s[self.turned_places(j)]))))).T)
 
-    def _turn(self, j: int, axis: int) -> np.ndarray:
-        omega = SX([float(i == axis) for i in range(3)])
-        rate = spatial.quaternion_rate(SX(self.point.s[self.turned_places(j)]), omega)
-        return np.array(ca.evalf(rate)).ravel()
-
     @staticmethod
     def _with(vector: MX, places: list[int], values: MX) -> MX:
-        made = ca.densify(vector)
-        for i, place in enumerate(places):
-            made[place] = values[i]
-        return made
+        changed = ca.densify(vector)
+        changed[places] = values
+        return changed
 
     # Rates
 
     def rates(self, x: MX, u: MX, k: MX, *, branches: bool) -> MX:
         """``x'``; with ``branches`` far inputs cost nothing where they do nothing, and have no derivatives there."""
-        if not self.far_columns:
-            return self.near(x, u, k, MX.zeros(self.n_r))
-        return self.near(x, u, k, self._far(x, u, k, branches=branches))
+        added = self._far(x, u, k, branches=branches) if self.far_columns else MX.zeros(self.n_r)
+        return self.near(x, u, k, added)
 
     @cached_property
     def near(self) -> ca.Function:
@@ -241,15 +233,10 @@ class _Linear(Columns):
         x, u, k = SX.sym("x", self.point.n_x), SX.sym("u", self.point.n_u), SX.sym("k", self.n_k)
         added = SX.sym("added", self.n_r)
         pieces = self._pieces(k)
-        efforts = [self._law(j)(x[self.at.q[j]], x[self.at.speeds[j]], k[self.at.constants[j]], u[given], u[rest])
-                   for j, given, rest in self.jointed]  # fmt: skip
         away = u - SX(self.point.u)
-        total = ca.vertcat(*efforts)
-        for at, place in enumerate(self.efforts):
-            away[place] = total[at] - pieces["efforts"][at]
+        away[self.efforts] = self._efforts(x, x, u, k) - pieces["efforts"]
         G = SX(self.near_pattern, pieces["near"])
-        r = pieces["r0"] + G @ self._away(x, away, pieces["momenta"]) + added
-        r = self._constrained(r, u, G)
+        r = self._constrained(pieces["r0"] + G @ self._away(x, away, pieces["momenta"]) + added, u, G)
         for j in self.floating:
             rows = self.velocity_rows(j)
             r[rows] = spatial.rotation_matrix(x[self.turned_places(j)]) @ r[rows] + u[self.gravity_places]
@@ -263,25 +250,22 @@ class _Linear(Columns):
             "near": self.near_pattern.nnz(), "far": self.n_r * len(self.far_columns),
             "equilibrium": self.n_r * len(self.far_columns) if self.first_order else 0,
         }  # fmt: skip
-        found, begin = {}, self.full.n_k
-        for name, size in sizes.items():
-            found[name] = k[begin : begin + size, 0]
-            begin += size
-        return found
+        ends = np.cumsum([self.full.n_k, *sizes.values()]).tolist()
+        return {name: k[begin:end, 0] for name, (begin, end) in zip(sizes, pairwise(ends), strict=True)}
 
     def _away(self, x: SX, u: SX, momenta: SX) -> SX:
-        """c of the near columns: from the operating point, inputs given as differences already."""
-        found = []
+        """c of the near columns: from the operating point, inputs are differences already."""
+        differences = []
         for column in self.near_columns:
             if column.turn is not None:
-                found.append(self._errors(column.turn[0], x)[column.turn[1]])
+                differences.append(self._errors(column.turn[0], x)[column.turn[1]])
             elif column.u is not None:
-                found.append(u[column.u])
+                differences.append(u[column.u])
             elif column.x is not None:
-                own = column.x in self.momenta
-                begun = momenta[self.momenta.index(column.x)] if own else self.point.s[column.x]
-                found.append(x[column.x] - begun)
-        return ca.vertcat(*found) if found else SX(0, 1)
+                spins = column.x in self.momenta
+                begun = momenta[self.momenta.index(column.x)] if spins else self.point.s[column.x]
+                differences.append(x[column.x] - begun)
+        return ca.vertcat(SX(0, 1), *differences)
 
     def _errors(self, j: int, x: SX) -> SX:
         """Rotation vector (3), to first order, from the operating point's attitude of a body to that in x, own axes."""
@@ -299,28 +283,23 @@ class _Linear(Columns):
 
     def _constrained(self, r: SX, u: SX, G: SX) -> SX:
         """r with the speeds that switches hold accelerating as these say, by efforts as a constraint has them."""
-        rows, inputs, held, wanted = [], [], [], []
+        rows, inputs, flags, wanted = [], [], [], []
         for j, body in enumerate(self.model.bodies):
-            own = switched(body.joint.motion)
-            if not own:
-                continue
+            freedoms = switched(body.joint.motion)
             acceleration = self.places(body, "joint.acceleration")
-            given = self.places(body, "joint.force", "joint.torque")
+            efforts = self.places(body, "joint.force", "joint.torque")
             switches = self.places(body, "joint.prescribed", "joint.locked")
-            for at, i in enumerate(own):
-                prescribed, locked = u[switches[at]], u[switches[len(own) + at]]
+            for at, i in enumerate(freedoms):
+                prescribed, locked = u[switches[at]], u[switches[len(freedoms) + at]]
                 rows.append(self.at.speeds[j].start - self.full.n_q + i)
-                inputs.append(given[i])
-                held.append(1 - (1 - prescribed) * (1 - locked))
+                inputs.append(self._near_inputs[efforts[i]])
+                flags.append(1 - (1 - prescribed) * (1 - locked))
                 wanted.append(prescribed * (1 - locked) * u[acceleration[i]])
         if not rows:
             return r
-        places = {column.u: at for at, column in enumerate(self.near_columns)}
-        mobility = ca.densify(G[:, [places[at] for at in inputs]])
-        on = ca.vertcat(*held)
+        mobility, on = ca.densify(G[:, inputs]), ca.vertcat(*flags)
         system = ca.diag(on) @ mobility[rows, :] @ ca.diag(on) + ca.diag(1 - on)
-        efforts = ca.solve(system, on * (ca.vertcat(*wanted) - r[rows]))
-        return r + mobility @ (on * efforts)
+        return r + mobility @ (on * ca.solve(system, on * (ca.vertcat(*wanted) - r[rows])))
 
     def _far(self, x: MX, u: MX, k: MX, *, branches: bool) -> MX:
         """What far inputs add to r (n_r), with ``branches`` only where some are not those of the operating point."""
@@ -340,15 +319,15 @@ class _Linear(Columns):
         if not self.first_order:
             return added
         places = self.far_places
-        held_rows, held_inputs = self.held
-        efforts = (ca.reshape(pieces["equilibrium"], *shape) @ away)[: len(held_rows)]
+        _, inputs = self.actuators
+        efforts = (ca.reshape(pieces["equilibrium"], *shape) @ away)[: len(inputs)]
         x0 = self._with(MX(self.point.s), self.momenta, pieces["momenta"])
         u0 = self._with(MX(self.point.u), self.efforts, pieces["efforts"])
-        held = self._with(u0, places, u0[places] + away)
-        held = self._with(held, held_inputs, held[held_inputs] + efforts)
+        balanced = self._with(u0, places, u0[places] + away)
+        balanced = self._with(balanced, inputs, balanced[inputs] + efforts)
         along, full_k = self._along(x), k[: self.full.n_k] * MX(self._law_mask)
         of_rates, still = self._change_of_rates, (MX(self.point.n_u, 1), MX(self.full.n_k, 1))
-        change = of_rates(x0, held, full_k, along, *still) - of_rates(x0, u0, full_k, along, *still)
+        change = of_rates(x0, balanced, full_k, along, *still) - of_rates(x0, u0, full_k, along, *still)
         change = change[self.full.n_q :]
         for j in self.floating:
             rows = self.velocity_rows(j)
@@ -363,15 +342,9 @@ class _Linear(Columns):
             if body.joint.floating:
                 continue
             at = self.at.q[j]
-            plain = range(at.start, at.stop - (4 if body.joint.spherical else 0))
-            for place in plain:
-                way[place] = symbol[place] - self.point.s[place]
+            plain = slice(at.start, at.stop - (4 if body.joint.spherical else 0))
+            way[plain] = symbol[plain] - self.point.s[plain]
             if body.joint.spherical:
                 turned = self.turned_places(j)
                 way[turned] = spatial.quaternion_rate(SX(self.point.s[turned]), self._errors(j, symbol))
         return ca.Function("mbdy_along", [symbol], [ca.densify(way)])(x)
-
-
-def _skew(a: MX) -> MX:
-    symbol = SX.sym("a", 3)
-    return ca.Function("skew", [symbol], [spatial.skew(symbol)])(a)

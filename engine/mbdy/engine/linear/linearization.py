@@ -155,20 +155,19 @@ def linearize(
     """
     model = model if isinstance(model, Model) else load_model(model)
     keep_rules(model)
-    made, chosen = equations_of(model.whole, dynamics), ports(model)
-    point = operating_point(model, made, at)
-    slopes = Slopes(made)
-    given = _chosen_inputs(point.ports, chosen, inputs)
-    input_names = tuple(point.ports.input_names[i] for i in given)
+    equations, chosen = equations_of(model.whole, dynamics), ports(model)
+    point, slopes = operating_point(model, equations, at), Slopes(equations)
+    u_places = _chosen_inputs(point.ports, chosen, inputs)
+    input_names = tuple(point.ports.input_names[i] for i in u_places)
     wanted = _Outputs(point.ports, chosen, outputs)
     rates = slopes.rates(point)
     if not np.isfinite(rates).all():
         raise RefusalError(f"the operating point of {model.name!r}: accelerations are not finite",
                            "a joint may move no inertia there, or be singular: linearize elsewhere")  # fmt: skip
     errors = error_coordinates(model, point, rates, accelerated=input_names)
-    n, n_u = len(errors.names), len(given)
+    n, n_u = len(errors.names), len(u_places)
     along_x = np.hstack([errors.R, np.zeros((len(point.x), n_u))])
-    along_u = np.hstack([np.zeros((len(point.u), n)), np.eye(len(point.u))[:, given]])
+    along_u = np.hstack([np.zeros((len(point.u), n)), np.eye(len(point.u))[:, u_places]])
     of_rates = slopes.of_rates(point, along_x, along_u)
     y = slopes.outputs(point)
     of_outputs = wanted.errors(y, slopes.of_outputs(point, along_x, along_u))
@@ -187,10 +186,10 @@ def linearize(
         inputs=input_names,
         outputs=wanted.names,
         state_units=tuple(errors.units[i] for i in kept),
-        input_units=tuple(units[i] for i in given),
+        input_units=tuple(units[i] for i in u_places),
         output_units=wanted.units,
         residual=(errors.L @ rates)[kept],
-        input_values=point.u[given],
+        input_values=point.u[u_places],
         output_values=wanted.values(y),
         state_values=dict(zip(point.ports.state_names, point.x.tolist(), strict=True)),
         second_order=form,
@@ -221,12 +220,12 @@ def _second_order(
     gains = errors.L @ slopes.of_rates(point, np.zeros((len(point.x), along.shape[1])), along)
     mass = float(y[point.ports.by_name["system.mass"].offset])
     spins = np.array([float(point[f"{b.name}.{wheel}.inertia"]) for b in model.bodies for wheel in b.wheels])
-    own = errors.kept(kept, A)
-    if own is None:
+    independent = errors.kept(kept, A)
+    if independent is None:
         return None
     chosen = [k for k, i in enumerate(errors.speeds) if i in kept]
     free = mobility(model, point, errors, gains[list(errors.speeds)], mass)[np.ix_(chosen, chosen)]
-    return second_order(own, A[kept] @ basis, B[kept], free, spins)
+    return second_order(independent, A[kept] @ basis, B[kept], free, spins)
 
 
 def _notes(
@@ -237,10 +236,10 @@ def _notes(
     left, drift = steady.values(point), steady.drift(point)
     if np.abs(left).max(initial=0.0) > STEADY:
         large = np.where(np.abs(left) > STEADY, left, 0.0)
-        notes.append(f"the operating point is no steady motion: {steady.told(large)}")
+        notes.append(f"the operating point is no steady motion: {steady.words(large)}")
     elif np.abs(drift).max(initial=0.0) > CHANGING:
         large = np.where(np.abs(drift) > CHANGING, drift, 0.0)
-        notes.append(f"the matrices hold at this instant only: along the motion {steady.told(large, order=2)}")
+        notes.append(f"the matrices hold at this instant only: along the motion {steady.words(large, order=2)}")
     elif (part := matrix_change(model, slopes, point, inputs)) > CHANGING:
         notes.append(f"the matrices hold at this instant only: along the motion A changes by {part:.2%} in a second")
     if form is None:
@@ -253,13 +252,13 @@ def _chosen_inputs(table: Ports, chosen: Ports, wanted: Iterable[str] | None) ->
     """Places in the inputs of ``table`` of those that are ``wanted`` of the ``chosen`` ones."""
     whole = {name: at for at, name in enumerate(table.input_names)}
     if wanted is None:
-        own = [v for v in chosen.inputs if v.port not in ("switches", "prescribed_accelerations")]
-        return [whole[name] for v in own for name in v.scalar_names]
-    found = [whole[chosen.input_names[i]] for i in places(chosen.input_names, wanted, "input", chosen.hidden_names)]
+        variables = (v for v in chosen.inputs if v.port not in ("switches", "prescribed_accelerations"))
+        return [whole[name] for v in variables for name in v.scalar_names]
+    columns = [whole[chosen.input_names[i]] for i in places(chosen.input_names, wanted, "input", chosen.hidden_names)]
     switches = table.span("switches")
-    if bad := [table.input_names[i] for i in found if switches.start <= i < switches.stop]:
+    if bad := [table.input_names[i] for i in columns if switches.start <= i < switches.stop]:
         raise RefusalError(f"input {bad[0]!r}: nothing is linear in a switch", "set it in the operating point")
-    return found
+    return columns
 
 
 class _Outputs:
@@ -267,45 +266,34 @@ class _Outputs:
     attitude's three errors in the place of its four elements."""
 
     def __init__(self, table: Ports, chosen: Ports, wanted: Iterable[str] | None) -> None:
-        own = [table.by_name[v.name] for v in chosen.outputs]
-        self._attitudes = [v.offset for v in own if v.quantity == "attitude"]
-        elements = [(name, unit, i, None) for v in table.outputs for name, unit, i in
-                    zip(v.scalar_names, v.units, range(v.places.start, v.places.stop), strict=True)]  # fmt: skip
-        rows = []
-        for v in own:
-            if v.quantity == "attitude":
-                rows += [(f"{v.name}.error[{i + 1}]", "rad", v.offset, i) for i in range(3)]
-            else:
-                rows += elements[v.places]
-        self._rows: list[tuple[str, str, int, int | None]] = rows
+        variables = [table.by_name[v.name] for v in chosen.outputs]
+        attitudes = {v.name: v.offset for v in variables if v.quantity == "attitude"}
+        self._attitudes = list(attitudes.values())
+        units = (unit for v in table.outputs for unit in v.units)
+        elements = [(name, unit, i, None) for i, (name, unit) in enumerate(zip(table.output_names, units, strict=True))]
+        rows: list[tuple[str, str, int, int | None]] = []
+        for v in variables:
+            errors = [(f"{v.name}.error[{i + 1}]", "rad", v.offset, i) for i in range(3)]
+            rows += errors if v.name in attitudes else elements[v.places]
         if wanted is not None:
-            known = {v.name for v in own if v.quantity == "attitude"}
-            every = [*rows, *(row for at in self._attitudes for row in elements[at : at + 4])]
-            asked = [f"{w}.error" if w in known else w for w in ([wanted] if isinstance(wanted, str) else wanted)]
-            self._rows = self._picked(rows, every, asked, chosen.hidden_names)
+            asked = [f"{w}.error" if w in attitudes else w for w in ([wanted] if isinstance(wanted, str) else wanted)]
+            # Elements of quaternions only by their own names.
+            rows += [row for at in self._attitudes for row in elements[at : at + 4] if row[0] in asked]
+            rows = [rows[i] for i in places([row[0] for row in rows], asked, "output", chosen.hidden_names)]
+        self._rows = rows
         self.names = tuple(name for name, *_ in self._rows)
         self.units = tuple(unit for _, unit, *_ in self._rows)
 
-    @staticmethod
-    def _picked(rows, every, asked: list[str], hidden: Iterable[str]):
-        """What is asked for; elements of quaternions only by their own names."""
-        own = [row for row in every if row in rows or row[0] in asked]
-        return [own[i] for i in places([row[0] for row in own], asked, "output", hidden)]
-
     def errors(self, y: Array, changes: Array) -> Array:
         """Changes of the chosen outputs from ``changes`` (n_y, n) of all."""
-        turned = {at: 4.0 * _tangent(y, at).T @ changes[at : at + 4] for at in self._attitudes}
+        units = {at: y[at : at + 4] / np.linalg.norm(y[at : at + 4]) for at in self._attitudes}
+        turned = {at: 4.0 * quaternion_tangent(q).T @ changes[at : at + 4] for at, q in units.items()}
         rows = [changes[at] if axis is None else turned[at][axis] for _, _, at, axis in self._rows]
         return np.array(rows).reshape(len(rows), changes.shape[1])
 
     def values(self, y: Array) -> Array:
         """The chosen outputs at the operating point."""
         return np.array([y[at] if axis is None else 0.0 for _, _, at, axis in self._rows])
-
-
-def _tangent(y: Array, at: int) -> Array:
-    """`quaternion_tangent` of the attitude at place ``at`` of ``y``."""
-    return quaternion_tangent(y[at : at + 4] / np.linalg.norm(y[at : at + 4]))
 
 
 def _undotted(names: tuple[str, ...]) -> list[str]:

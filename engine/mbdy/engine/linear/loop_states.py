@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.linear.error_coordinates import ErrorCoordinates, held
+from mbdy.engine.linear.error_coordinates import ErrorCoordinates, fixed
 from mbdy.engine.linear.jacobians import Slopes
 from mbdy.engine.linear.operating_point import OperatingPoint
 from mbdy.engine.linear.steady import closed_rows
@@ -36,7 +36,9 @@ def tangent(model: Model, point: OperatingPoint, slopes: Slopes, errors: ErrorCo
     first = list(errors.coordinates or ())
     picked: list[int] = []
     if len(first) == len(errors.speeds):
-        allowed = _null_space(changes[: len(rows) // 2, first]) * _weights(model, point, errors)[:, None]
+        prescribed = [fixed(model.bodies[j], point.ports, point.u)[i] for j, i in errors.degrees_of_freedom]
+        weights = np.where([*prescribed, *[False] * len(errors.modes)], FOREMOST, 1.0)
+        allowed = _null_space(changes[: len(rows) // 2, first]) * weights[:, None]
         if allowed.shape[1]:
             order = _foremost(allowed)
             picked = [*(first[i] for i in order), *(errors.speeds[i] for i in order)]
@@ -45,12 +47,6 @@ def tangent(model: Model, point: OperatingPoint, slopes: Slopes, errors: ErrorCo
         picked = _foremost(space)
     kept = sorted(picked)
     return kept, space @ np.linalg.inv(space[kept]) if kept else np.zeros((n, 0))
-
-
-def _weights(model: Model, point: OperatingPoint, errors: ErrorCoordinates) -> Array:
-    """How much more than others each coordinate counts among those that are kept."""
-    prescribed = [held(model.bodies[j], point.ports, point.u)[i] for j, i in errors.degrees_of_freedom]
-    return np.where([*prescribed, *[False] * len(errors.modes)], FOREMOST, 1.0)
 
 
 def _foremost(space: Array) -> list[int]:
@@ -62,8 +58,6 @@ def _foremost(space: Array) -> list[int]:
 
 
 def _null_space(rows: Array) -> Array:
-    if not len(rows):
-        return np.eye(rows.shape[1])
     _, sizes, directions = np.linalg.svd(rows)
     rank = int(np.sum(sizes > RANK * max(1.0, float(sizes.max(initial=0.0)))))
     return directions[rank:].T

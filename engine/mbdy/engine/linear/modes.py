@@ -58,24 +58,24 @@ def modes(A: Array, names: Sequence[str]) -> tuple[Mode, ...]:
         return ()
     balanced, (scale, _) = matrix_balance(A, permute=False, separate=True)
     steps, rest = _staircase(balanced)
-    found = []
+    shapes = []
     kept = np.eye(len(A))
-    for null, others in steps:
-        found += [Mode(0j, _shape(scale * column, names), rigid=True) for column in (kept @ null).T]
+    for _, null, others in steps:
+        shapes += [Mode(0j, _shape(scale * column, names), rigid=True) for column in (kept @ null).T]
         kept = kept @ others
     values, vectors = np.linalg.eig(rest)
     for value, vector in zip(map(_clean, values.tolist()), vectors.T, strict=True):
         if value.imag >= 0.0:
-            found.append(Mode(value, _shape(scale * _lifted(vector, value, steps, balanced), names)))
-    return tuple(sorted(found, key=lambda mode: (not mode.rigid, mode.frequency, -mode.eigenvalue.real)))
+            shapes.append(Mode(value, _shape(scale * _lifted(vector, value, steps), names)))
+    return tuple(sorted(shapes, key=lambda mode: (not mode.rigid, mode.frequency, -mode.eigenvalue.real)))
 
 
 def eigenvalues(A: Array) -> NDArray[np.complex128]:
     """All eigenvalues of ``A`` [1/s], rigid-body motions exactly zero, by size."""
-    found = []
+    values = []
     for mode in modes(A, [str(i) for i in range(len(A))]):
-        found += [mode.eigenvalue, mode.eigenvalue.conjugate()] if mode.oscillates else [mode.eigenvalue]
-    return np.array(found, dtype=complex)
+        values += [mode.eigenvalue, mode.eigenvalue.conjugate()][: 1 + mode.oscillates]
+    return np.array(values, dtype=complex)
 
 
 def _clean(value: complex) -> complex:
@@ -83,9 +83,9 @@ def _clean(value: complex) -> complex:
     return complex(real, imaginary)
 
 
-def _staircase(A: Array) -> tuple[list[tuple[Array, Array]], Array]:
-    """Null spaces of A and of what is left of it, each with its complement, and the rest that has none."""
-    steps: list[tuple[Array, Array]] = []
+def _staircase(A: Array) -> tuple[list[tuple[Array, Array, Array]], Array]:
+    """A and what is left of it, each with its null space and the complement, and the rest that has none."""
+    steps: list[tuple[Array, Array, Array]] = []
     largest = float(np.linalg.norm(A, 2))
     while len(A):
         _, sizes, rows = np.linalg.svd(A)
@@ -93,18 +93,15 @@ def _staircase(A: Array) -> tuple[list[tuple[Array, Array]], Array]:
         if rank == len(A):
             break
         null, others = rows[rank:].T, rows[:rank].T
-        steps.append((null, others))
+        steps.append((A, null, others))
         A = others.T @ A @ others
     return steps, A
 
 
-def _lifted(vector: NDArray[Any], value: complex, steps: list[tuple[Array, Array]], A: Array) -> NDArray[Any]:
+def _lifted(vector: NDArray[Any], value: complex, steps: list[tuple[Array, Array, Array]]) -> NDArray[Any]:
     """An eigenvector of what the staircase left, as one of A: each null space takes its share by ``A v = value v``."""
-    blocks = [A]
-    for _, others in steps:
-        blocks.append(others.T @ blocks[-1] @ others)
-    for (null, others), block in zip(reversed(steps), reversed(blocks[:-1]), strict=True):
-        vector = others @ vector + null @ (null.T @ block @ others @ vector) / value
+    for A, null, others in reversed(steps):
+        vector = others @ vector + null @ (null.T @ A @ others @ vector) / value
     return vector
 
 

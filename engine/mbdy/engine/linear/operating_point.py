@@ -60,8 +60,8 @@ At = Mapping[str, Value] | OperatingPoint | Running | None
 """Ways to say an operating point: values by name (the rest as in the model file), one that is known, or what runs."""
 
 
-def operating_point(model: Model, made: Equations, at: At = None) -> OperatingPoint:
-    """The operating point ``at`` of ``model``; ``made`` are equations of all its inputs and outputs (`Model.whole`).
+def operating_point(model: Model, equations: Equations, at: At = None) -> OperatingPoint:
+    """The operating point ``at`` of ``model``; ``equations`` are those of all its inputs and outputs (`Model.whole`).
 
     A mapping has start values as in ``[initial]``, inputs and parameters by name, or one element of them
     (``"bus.omega[3]"``), in SI or as text with unit; the rest is as in the model file. Quaternions are scaled to norm
@@ -69,19 +69,21 @@ def operating_point(model: Model, made: Equations, at: At = None) -> OperatingPo
     the file's ``[initial]`` and of a mapping stay, unless they contradict the loops (`StartMovedWarning`). Raises
     `RefusalError` for what cannot be taken, and with loops `CompilerError` without a C compiler.
     """
-    table = made.ports
+    table = equations.ports
     if isinstance(at, OperatingPoint):
         x, u, p = at.x.copy(), at.u.copy(), at.p.copy()
         _same_system(table.state_names + table.input_names + table.parameter_names,
                      at.ports.state_names + at.ports.input_names + at.ports.parameter_names)  # fmt: skip
     elif at is None or isinstance(at, Mapping):
-        s, u, p, given = _assigned(table, ports(model), at or {}, given_starts(model, table))
+        stays = given_starts(model, table)
+        s, u, p = assigned(table, ports(model), at or {}, stays)
+        _scale_quaternions(table, s)
         if model.loops:
-            core = started(made, s, given, u, p)
+            core = started(equations, s, stays, u, p)
             tell_moves(core.moves(), stacklevel=3)
             core.latch()
             return OperatingPoint(table, core.x.copy(), u, p)
-        x = np.array(made.start(s, _constants(made, p))).ravel()
+        x = np.array(equations.start(s, _constants(equations, p))).ravel()
     else:
         _same_system(table.state_names, at.state_names)
         x = np.array(at.state, dtype=float)
@@ -91,21 +93,21 @@ def operating_point(model: Model, made: Equations, at: At = None) -> OperatingPo
         u[list(places)] = _read(at, [v.name for v in ports(model).inputs])
     _scale_quaternions(table, x)
     if model.loops:
-        core = prepared(made, u, p)
+        core = prepared(equations, u, p)
         closed_state(core, x)
         core.latch()
         return OperatingPoint(table, core.x.copy(), u, p)
-    k = _constants(made, p)
-    if any(u[lock] and x[speed] for lock, speed in made.locks):
-        assert made.latch is not None
-        x = np.array(made.latch(x, u, k)[0]).ravel()
+    k = _constants(equations, p)
+    if any(u[lock] and x[speed] for lock, speed in equations.locks):
+        assert equations.latch is not None
+        x = np.array(equations.latch(x, u, k)[0]).ravel()
     return OperatingPoint(table, x, u, p)
 
 
-def _constants(made: Equations, p: Array) -> Array:
-    k = np.array(made.prepare(p)).ravel()
-    for owner, own in made.constants.items():
-        if not np.isfinite(k[own]).all():
+def _constants(equations: Equations, p: Array) -> Array:
+    k = np.array(equations.prepare(p)).ravel()
+    for owner, places in equations.constants.items():
+        if not np.isfinite(k[places]).all():
             raise RefusalError(
                 f"parameters of body {owner.name!r}: no body can have them",
                 "mass and moments must not be negative, axes and quaternions not zero, rates of friction positive",
@@ -113,39 +115,37 @@ def _constants(made: Equations, p: Array) -> Array:
     return k
 
 
-def _same_system(own: tuple[str, ...], given: tuple[str, ...]) -> None:
-    if own != given:
+def _same_system(names: tuple[str, ...], others: tuple[str, ...]) -> None:
+    if names != others:
         raise RefusalError("the operating point is of a system with other variables", "give one of this model")
 
 
-def _assigned(table: Ports, chosen: Ports, at: Mapping[str, Value], given: Array) -> tuple[Array, Array, Array, Array]:
+def assigned(table: Ports, chosen: Ports, at: Mapping[str, Value], stays: Array) -> tuple[Array, Array, Array]:
     """Start values, inputs and parameters of the model file with those of ``at``, names of ``chosen``, in their places
-    in the vectors of ``table``; which start values are ``given``, with those of ``at``."""
+    in the vectors of ``table``. Start values that ``at`` has become 1 in ``stays`` (n_x)."""
     s, u, p = (np.array(v, dtype=float) for v in (table.start, table.vector("input"), table.vector("parameter")))
     for name, value in at.items():
         chosen.find(name, starts=True)
         variable, part = table.find(name)
-        numbers = numbers_of(name, value, variable, part)
+        numbers = _numbers(name, value, variable, part)
         if variable.start_at is not None:
             vector, begin = s, variable.start_at
-            given[begin + part.start : begin + part.stop] = 1.0
+            stays[begin + part.start : begin + part.stop] = 1.0
         else:
             vector, begin = (u if variable.causality == "input" else p), variable.offset
         vector[begin + part.start : begin + part.stop] = numbers
-    _scale_quaternions(table, s)
-    return s, u, p, given
+    return s, u, p
 
 
-def numbers_of(name: str, value: Value, variable: Variable, part: slice) -> list[float]:
+def _numbers(name: str, value: Value, variable: Variable, part: slice) -> list[float]:
     """``value`` of the elements ``part`` of ``variable`` in SI, where an operating point may have it under ``name``.
 
     Raises `RefusalError` for an output without start value, a wrong count, what is no finite number of that unit.
     """
     if variable.causality == "output" and variable.start_at is None:
         if variable.owner.kind == "wheel":
-            raise RefusalError(
-                f"{name!r} is the momentum of a wheel", f"give its speed, {name_of(variable.owner, 'speed')}"
-            )
+            remedy = f"give its speed, {name_of(variable.owner, 'speed')}"
+            raise RefusalError(f"{name!r} is the momentum of a wheel", remedy)
         raise RefusalError(f"{name!r} is an output without a start value", "give start values, inputs, parameters")
     units = variable.units[part]
     entries = [value] if isinstance(value, str) or np.ndim(value) == 0 else list(value)  # type: ignore[arg-type]

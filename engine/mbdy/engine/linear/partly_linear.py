@@ -75,26 +75,22 @@ def terminal_set(model: Model, joints: tuple[str, ...] | None = None) -> tuple[s
     ``model``. Bodies that are fixed to each other are one body. Raises ValueError where a name is no hinge's.
     """
     branches, bodies = tree(model), model.bodies
-    linear = _sprung(model) if joints is None else _places(model, joints)
+    sprung = {b for b, body in enumerate(bodies) if body.joint.rotations and all(body.joint.stiffness)}
+    linear = sprung if joints is None else _places(model, joints)
     welded = [not body.joint.floating and not body.joint.n_u for body in bodies]
     hinges = [0 if body.joint.floating else body.joint.n_u for body in bodies]
-    below = [_branch(branches, b) for b in range(len(bodies))]
     best: list[int] = []
     for base in range(len(bodies)):
         if welded[base]:
             continue
-        own: list[int] = []
+        terminal: list[int] = []
         for b in _carried(branches, base, welded):
-            members = [j for j in below[b] if hinges[j]]
-            if all(j in linear for j in members):
-                own += members
-        if own and sum(hinges[j] for j in own) >= sum(hinges[j] for j in best):
-            best = own
+            members = [j for j in range(len(bodies)) if hinges[j] and b in branches.path(j)]
+            if linear.issuperset(members):
+                terminal += members
+        if terminal and sum(hinges[j] for j in terminal) >= sum(hinges[j] for j in best):
+            best = terminal
     return tuple(bodies[b].name for b in sorted(best))
-
-
-def _sprung(model: Model) -> set[int]:
-    return {b for b, body in enumerate(model.bodies) if body.joint.rotations and all(body.joint.stiffness)}
 
 
 def _places(model: Model, joints: tuple[str, ...]) -> set[int]:
@@ -105,16 +101,10 @@ def _places(model: Model, joints: tuple[str, ...]) -> set[int]:
     return {model.index[name] for name in joints}
 
 
-def _branch(branches: Tree, b: int) -> list[int]:
-    return [b, *(j for child in branches.children[b] for j in _branch(branches, child))]
-
-
 def _carried(branches: Tree, base: int, welded: list[bool]) -> list[int]:
     """Bodies that hang on ``base`` and on what is fixed to it by hinges of their own."""
-    found = []
-    for child in branches.children[base]:
-        found += _carried(branches, child, welded) if welded[child] else [child]
-    return found
+    children = ((child, welded[child]) for child in branches.children[base])
+    return [b for child, fixed in children for b in (_carried(branches, child, welded) if fixed else [child])]
 
 
 @dataclass(frozen=True)
@@ -145,8 +135,8 @@ class _Geometry:
         moments = [m * at for m, at in zip(masses, self.place, strict=True)]
         tensors = [keep(constants["about_com"]) for constants in system.constants]
         self.inertia = [_turned(self.C[b], tensor) for b, tensor in enumerate(tensors)]
-        about = [own + _spread(*each) for own, *each in zip(self.inertia, moments, self.place, strict=True)]
-        summed = (self.sums(own) for own in (masses, moments, about))
+        about = [J + _spread(*each) for J, *each in zip(self.inertia, moments, self.place, strict=True)]
+        summed = map(self.sums, (masses, moments, about))
         self.branches = [Branch(keep(m), at, spatial.symmetric(J, 3)) for m, at, J in zip(*summed, strict=True)]
         self.b, self.l, self.h = {}, {}, {}
         for s, hinge in enumerate(system.hinges):
@@ -161,22 +151,22 @@ class _Geometry:
         self.origin: dict[int, SX] = {system.root: SX(3, 1)}
         self.g: dict[int, SX] = {}
         for b in system.tree.outward[1:]:
-            constants, above, own = system.constants[b], system.tree.parent[b], system.own(b)
+            constants, above, hinges = system.constants[b], system.tree.parent[b], system.own(b)
             C = self.C[above]
             self.origin[b] = self.origin[above] + C @ constants["at"]
-            for s in own:
+            for s in hinges:
                 C = C @ turns[s]
                 self.g[s] = C @ system.axis(system.hinges[s])
-            self.C[b] = C if own else C @ constants["R0"]
+            self.C[b] = C if hinges else C @ constants["R0"]
         self.arm = [self.C[b] @ constants["com"] for b, constants in enumerate(system.constants)]
         from_root = [self.origin[b] + arm for b, arm in enumerate(self.arm)]
         moments = (constants["mass"] * at for constants, at in zip(system.constants, from_root, strict=True))
         self.centre = reduce(add, moments) / system.mass
         self.place = [at - self.centre for at in from_root]
 
-    def sums(self, own: list[SX]) -> list[SX]:
+    def sums(self, terms: list[SX]) -> list[SX]:
         """Sums over each body and all that it carries."""
-        sums, branches = list(own), self.system.tree
+        sums, branches = list(terms), self.system.tree
         for b in branches.inward:
             if (above := branches.parent[b]) != ROOT:
                 sums[above] = sums[above] + sums[b]
@@ -221,7 +211,7 @@ class _PartlyLinear:
         self.linear = _places(system.model, linear)
         members = _places(system.model, terminal)
         # What can be held when it is asked for is none of the constant block, which is inverted as it is.
-        self.constant = [s for s, own in enumerate(system.hinges) if own.body in members and own.motion == "free"]
+        self.constant = [s for s, at in enumerate(system.hinges) if at.body in members and at.motion == "free"]
         self.others = [s for s in range(len(system.hinges)) if s not in self.constant]
         self.at = _Geometry(system, [self._turn(hinge) for hinge in system.hinges], kept)
         self._motion()
@@ -246,7 +236,7 @@ class _PartlyLinear:
         The block does not depend on the other hinges, which are taken at zero.
         """
         system, n = self.system, len(self.constant)
-        turns = [self._turned(own) if own.body in self.linear else system.before(own) for own in system.hinges]
+        turns = [self._turned(at) if at.body in self.linear else system.before(at) for at in system.hinges]
         at = _Geometry(system, turns)
         block = SX(n, n)
         for i, r in enumerate(self.constant):
@@ -308,14 +298,14 @@ class _PartlyLinear:
         G = self._inverse()
         reduced, terminal = G @ mixed, G @ ca.vertcat(SX(0, 1), *map(self._right, constant))
         # The accelerations of hinges that are held are in the right sides already.
-        held = [*[SX(0)] * 3, *(system.held(system.hinges[s]) for s in others)]
-        found = solved(left - reduced.T @ reduced, right - reduced.T @ terminal, held, [SX(0)] * len(held))
-        last = G.T @ (terminal - reduced @ found)
-        hinge_rates = {s: found[3 + i] for i, s in enumerate(others)} | {s: last[i] for i, s in enumerate(constant)}
+        fixed = [*[SX(0)] * 3, *(system.held(system.hinges[s]) for s in others)]
+        first = solved(left - reduced.T @ reduced, right - reduced.T @ terminal, fixed, [SX(0)] * len(fixed))
+        last = G.T @ (terminal - reduced @ first)
+        hinge_rates = {s: first[3 + i] for i, s in enumerate(others)} | {s: last[i] for i, s in enumerate(constant)}
         momentum = self.forces[root] + reduce(add, (at.h[s] * rate for s, rate in hinge_rates.items()), SX(3, 1))
-        moved = ca.cross(at.centre, found[:3]) - momentum / system.mass
+        moved = ca.cross(at.centre, first[:3]) - momentum / system.mass
         hinge_rates |= {s: hinge_rates[s] + system.forced(system.hinges[s]) for s in others}
-        return system.rates(found[:3], hinge_rates, moved, self.applied)
+        return system.rates(first[:3], hinge_rates, moved, self.applied)
 
 
 def _field(omega: SX, alpha: SX) -> SX:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from mbdy.engine.linear.operating_point import Value, numbers_of
+from mbdy.engine.linear.operating_point import Value, assigned
 from mbdy.engine.model.faults import RefusalError
 from mbdy.engine.model.ports import Ports
 
@@ -23,24 +23,18 @@ class ReferencePoint:
     """
 
     def __init__(self, table: Ports, at: Values, chosen: Ports | None = None) -> None:
-        self.s, self.u = np.array(table.start), np.array(table.vector("input"))
-        self.n_x, self.n_u = len(self.s), len(self.u)
-        for name, value in at.items():
-            (chosen or table).find(name, starts=True)
-            variable, part = table.find(name)
+        chosen = chosen or table
+        for name in at:
+            chosen.find(name, starts=True)
+            variable, _ = table.find(name)
             if variable.port == "switches":
                 raise RefusalError(f"at {name!r}: switches are off about the point of linear equations",
                                    "leave it out and set it on the plant")  # fmt: skip
             if variable.causality == "parameter":
                 raise RefusalError(f"at {name!r}: a parameter, which the matrices follow as the plant has it",
                                    "leave it out and set it on the plant or in the model file")  # fmt: skip
-            given = numbers_of(name, value, variable, part)
-            if variable.causality == "input":
-                vector, begin = self.u, variable.offset
-            else:
-                assert variable.start_at is not None
-                vector, begin = self.s, variable.start_at
-            vector[begin + part.start : begin + part.stop] = given
+        self.s, self.u, _ = assigned(table, chosen, at, np.zeros(len(table.start)))
+        self.n_x, self.n_u = len(self.s), len(self.u)
         for place in table.quaternions:
             norm = np.linalg.norm(self.s[place : place + 4])
             if norm == 0.0:

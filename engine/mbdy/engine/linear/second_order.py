@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.linear.error_coordinates import ErrorCoordinates, held, rotation
+from mbdy.engine.linear.error_coordinates import ErrorCoordinates, fixed, rotation
 from mbdy.engine.linear.operating_point import OperatingPoint
 from mbdy.engine.model.system import Body, Model
 
@@ -133,13 +133,11 @@ def mobility(model: Model, point: OperatingPoint, errors: ErrorCoordinates, gain
     An ``attitude`` root's mass centre has the whole ``mass`` [kg] and no coupling; what is prescribed takes its
     acceleration as it comes.
     """
-    made, driven = gains.copy(), [held(body, point.ports, point.u) for body in model.bodies]
+    matrix, driven = gains.copy(), [fixed(body, point.ports, point.u) for body in model.bodies]
     for column, (j, i) in enumerate(errors.degrees_of_freedom):
         joint = model.bodies[j].joint
-        if joint.kind == "attitude" and i < joint.n_translations:
-            made[:, column] = made[column, :] = 0.0
-            made[column, column] = 1.0 / mass
-        elif driven[j][i]:
-            made[:, column] = made[column, :] = 0.0
-            made[column, column] = 1.0
-    return made
+        whole = joint.kind == "attitude" and i < joint.n_translations
+        if whole or driven[j][i]:
+            matrix[:, column] = matrix[column, :] = 0.0
+            matrix[column, column] = 1.0 / mass if whole else 1.0
+    return matrix

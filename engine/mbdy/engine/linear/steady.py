@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.linear.error_coordinates import error_coordinates, held, quaternion_tangent, rotation
+from mbdy.engine.linear.error_coordinates import error_coordinates, fixed, quaternion_tangent, rotation
 from mbdy.engine.linear.jacobians import Slopes
 from mbdy.engine.linear.operating_point import OperatingPoint
 from mbdy.engine.model.rotations import cross_matrix
@@ -45,21 +45,20 @@ class Steady:
 
     def __init__(self, model: Model, slopes: Slopes, point: OperatingPoint) -> None:
         self._model, self._slopes = model, slopes
-        at, freely = layout(model), [[not fixed for fixed in held(b, point.ports, point.u)] for b in model.bodies]
+        at, freely = layout(model), [[not flag for flag in fixed(b, point.ports, point.u)] for b in model.bodies]
         self._falls: list[tuple[int, list[int]]] = []
         """Floating roots with their translations that are free."""
         self._places: list[int] = []
-        falling: list[str] = []
-        for j, (body, own) in enumerate(zip(model.bodies, at.speeds, strict=True)):
+        names = point.ports.state_names
+        for j, (body, speeds) in enumerate(zip(model.bodies, at.speeds, strict=True)):
             floating = body.joint.n_translations if body.joint.floating else 0
             free = [i for i, moves in enumerate(freely[j]) if moves]
-            self._places += [own.start + i for i in free if i >= floating]
+            self._places += [speeds.start + i for i in free if i >= floating]
             if floating:
                 self._falls.append((j, [i for i in free if i < floating]))
-                falling += [point.ports.state_names[own.start + i] for i in free if i < floating]
         modal = [at.modal_rates(j) for j in range(len(model.bodies))]
-        self._places += [i for own in (*modal, *at.wheels) for i in range(own.start, own.stop)]
-        names = point.ports.state_names
+        self._places += [i for span in (*modal, *at.wheels) for i in range(span.start, span.stop)]
+        falling = [names[at.speeds[j].start + i] for j, free in self._falls for i in free]
         self._errors = closed_rows(model, point, "residual")
         """Errors of closed loops, in y: they vanish as well."""
         self.names = (*(names[i] for i in self._places), *falling, *(point.ports.output_names[i] for i in self._errors))
@@ -68,9 +67,9 @@ class Steady:
 
     def values(self, point: OperatingPoint) -> Array:
         """The accelerations at ``point``."""
-        found = self._slopes.rates(point)[self._places]
+        rates = self._slopes.rates(point)[self._places]
         y = self._slopes.outputs(point) if self._falls or self._errors else np.zeros(0)
-        return np.concatenate([found, *(self._fall(point, y, j)[free] for j, free in self._falls), y[self._errors]])
+        return np.concatenate([rates, *(self._fall(point, y, j)[free] for j, free in self._falls), y[self._errors]])
 
     def changes(self, point: OperatingPoint, along_x: Array, along_u: Array) -> Array:
         """What the accelerations change by along the columns of ``along_x`` (n_x, n) and ``along_u`` (n_u, n)."""
@@ -87,7 +86,7 @@ class Steady:
         along[self._places] = 0.0  # they vanish but for rounding, which stiff springs would magnify
         return self.changes(point, along[:, None], np.zeros((len(point.u), 1))).ravel()
 
-    def told(self, rates: Array, *, order: int = 1) -> str:
+    def words(self, rates: Array, *, order: int = 1) -> str:
         """The largest of `values`, or with ``order`` 2 of `drift`, by names and with units."""
         largest = [i for i in np.argsort(-np.abs(rates))[:TOLD] if rates[i]]
         what = "" if order == 1 else "the acceleration of "
@@ -136,7 +135,7 @@ def closed_rows(model: Model, point: OperatingPoint, what: str) -> list[int]:
 def matrix_change(model: Model, slopes: Slopes, point: OperatingPoint, accelerated: Sequence[str]) -> float:
     """The part of its largest entry that the matrix A of a linearization changes by in a second along the motion.
 
-    By a central difference, which is enough to tell whether it changes. ``accelerated`` as for `held`.
+    By a central difference, which is enough to tell whether it changes. ``accelerated`` as for `fixed`.
     """
     rates = slopes.rates(point)
     step = DIFFERENCE / max(1.0, float(np.abs(rates).max(initial=0.0)))

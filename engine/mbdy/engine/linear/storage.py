@@ -43,13 +43,13 @@ def save(linear: Linearization, path: str | PathLike[str]) -> None:
     else:
         from scipy.io import savemat
 
-        cells = {key: np.array(v, dtype=object) if _is_names(v) else v for key, v in _shaped(contents).items()}
+        cells = {key: np.array(v, dtype=object) if isinstance(v, list) else v for key, v in _shaped(contents).items()}
         savemat(str(path), cells, oned_as="column", appendmat=False)
 
 
 def load(path: str | PathLike[str]) -> Linearization:
     """See `Linearization.load`."""
-    read = {".json": _json, ".npz": _npz, ".mat": _mat}[_ending(path)]
+    read = {".json": json.loads, ".npz": _npz, ".mat": _mat}[_ending(path)]
     contents = Path(path).read_bytes()
     try:
         return _linearization(read(contents))
@@ -65,7 +65,7 @@ def plain(linear: Linearization) -> dict[str, Any]:
     contents["state_names"] = list(linear.state_values)
     contents["state_values"] = list(linear.state_values.values())
     if form := linear.second_order:
-        contents |= {key: getattr(form, own).tolist() for key, own in SECOND_ORDER.items()}
+        contents |= {key: getattr(form, name).tolist() for key, name in SECOND_ORDER.items()}
         contents |= {"coordinates": list(form.coordinates), "coordinate_units": list(form.units)}
     return contents
 
@@ -76,10 +76,6 @@ def _ending(path: str | PathLike[str]) -> str:
         table = "; for one matrix as a table, numpy.savetxt('A.csv', lin.A, delimiter=',')" if ending == ".csv" else ""
         raise ValueError(f"{path}: a linearization is kept as {', '.join(ENDINGS)}; give one of these endings{table}")
     return ending
-
-
-def _is_names(value: Any) -> bool:
-    return isinstance(value, list)
 
 
 def _shaped(contents: dict[str, Any]) -> dict[str, Any]:
@@ -96,10 +92,6 @@ def _shaped(contents: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _json(contents: bytes) -> dict[str, Any]:
-    return json.loads(contents.decode("utf-8"))
-
-
 def _npz(contents: bytes) -> dict[str, Any]:
     with np.load(io.BytesIO(contents)) as file:
         return {key: file[key].tolist() for key in file.files}
@@ -113,17 +105,17 @@ def _mat(contents: bytes) -> dict[str, Any]:
         read = loadmat(io.BytesIO(contents))
     except MatReadError as fault:
         raise ValueError(str(fault)) from None
-    found: dict[str, Any] = {}
+    plain: dict[str, Any] = {}
     for key, value in read.items():
         if key.startswith("__"):
             continue
         if value.dtype == object:
-            found[key] = [str(cell[0]) if len(cell) else "" for cell in value.ravel()]
+            plain[key] = [str(cell[0]) if len(cell) else "" for cell in value.ravel()]
         elif value.dtype.kind == "U":
-            found[key] = str(value[0]) if value.size else ""
+            plain[key] = str(value[0]) if value.size else ""
         else:
-            found[key] = value.ravel().tolist() if key in (*VECTORS, "state_values") else value.tolist()
-    return {key: [] if key in NAMES and not len(value) else value for key, value in found.items()}
+            plain[key] = value.ravel().tolist() if key in (*VECTORS, "state_values") else value.tolist()
+    return {key: [] if key in NAMES and not len(value) else value for key, value in plain.items()}
 
 
 def _linearization(contents: dict[str, Any]) -> Linearization:
@@ -133,7 +125,7 @@ def _linearization(contents: dict[str, Any]) -> Linearization:
         form = SecondOrder(
             coordinates=tuple(read["coordinates"]),
             units=tuple(read["coordinate_units"]),
-            **{own: read[key] for key, own in SECOND_ORDER.items()},
+            **{name: read[key] for key, name in SECOND_ORDER.items()},
         )
     parts: dict[str, Any] = {key: read[key] for key in (*MATRICES, *VECTORS)}
     parts |= {key: tuple(read[key]) for key in NAMES}

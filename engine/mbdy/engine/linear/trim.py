@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from mbdy.engine.files.read import load as load_model
 from mbdy.engine.files.rules import keep_rules
 from mbdy.engine.linear.choice import Dynamics, equations_of
-from mbdy.engine.linear.error_coordinates import held, quaternion_tangent
+from mbdy.engine.linear.error_coordinates import fixed, quaternion_tangent
 from mbdy.engine.linear.jacobians import Slopes
 from mbdy.engine.linear.operating_point import At, OperatingPoint, operating_point
 from mbdy.engine.linear.steady import CHANGING, Steady
 from mbdy.engine.model.faults import RefusalError
-from mbdy.engine.model.patterns import matches, places
+from mbdy.engine.model.patterns import places
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.order_n.constants import layout
@@ -63,10 +63,9 @@ def trim(
     keep_rules(model)
     if not tolerance > 0.0:
         raise RefusalError(f"tolerance: must be positive, got {tolerance}")
-    made = equations_of(model.whole, dynamics)
-    point = operating_point(model, made, at)
-    slopes = Slopes(made)
-    steady = Steady(model, slopes, point)
+    equations = equations_of(model.whole, dynamics)
+    point = operating_point(model, equations, at)
+    steady = Steady(model, Slopes(equations), point)
     unknowns = _Unknowns(model, point, free, tuple(hold))
     left = steady.values(point)
     for _ in range(MOST_STEPS):
@@ -76,11 +75,13 @@ def trim(
             return _lasting(steady, point, max(CHANGING, tolerance))
         slope = steady.changes(point, *unknowns.directions(point))
         change = np.asarray(-np.linalg.lstsq(slope, left, rcond=WEAK)[0], dtype=np.float64)
-        found = _step(steady, unknowns, point, change, left)
-        if found is None:
+        step = _step(steady, unknowns, point, change, left)
+        if step is None:
             break
-        point, left = found
-    raise TrimError(_told(steady, unknowns, left))
+        point, left = step
+    free = ", ".join(unknowns.names) or "nothing"
+    remedy = "free other states or inputs, or begin elsewhere"
+    raise TrimError(f"no steady motion found: {steady.words(left)}; free were {free}: {remedy}")
 
 
 def _lasting(steady: Steady, point: OperatingPoint, most: float) -> OperatingPoint:
@@ -90,7 +91,7 @@ def _lasting(steady: Steady, point: OperatingPoint, most: float) -> OperatingPoi
     if np.abs(drift).max(initial=0.0) > most:
         raise TrimError(
             f"no steady motion found: accelerations vanish at this instant only, along the motion "
-            f"{steady.told(drift, order=2)}; rates stay as they are given: set those of joints to zero"
+            f"{steady.words(drift, order=2)}; rates stay as they are given: set those of joints to zero"
         )
     return point
 
@@ -102,9 +103,9 @@ def _step(
     part = 1.0
     while part > SHORTEST:
         tried = unknowns.moved(point, part * change)
-        found = steady.values(tried)
-        if np.isfinite(found).all() and np.linalg.norm(found) < (1.0 - 1e-4 * part) * np.linalg.norm(left):
-            return tried, found
+        rates = steady.values(tried)
+        if np.isfinite(rates).all() and np.linalg.norm(rates) < (1.0 - 1e-4 * part) * np.linalg.norm(left):
+            return tried, rates
         part /= 2.0
     return None
 
@@ -116,14 +117,10 @@ class _Unknowns:
         table, chosen = point.ports, ports(model)
         names = [*table.start_names, *table.input_names]
         hidden = {name for v in chosen.hidden if v.causality == "input" for name in v.scalar_names}
-        fixed = _fixed(model, point)
-        if free is None:
-            at = [i for i in _joint_positions(model) if i not in fixed]
-        else:
-            at = [i for i in _places(names, free, hidden) if i not in fixed]
-        for pattern in hold:
-            _places(names, [pattern], hidden)  # a name that there is not
-        at = [i for i in at if not any(matches(names[i], pattern) for pattern in hold)]
+        stays = _fixed(model, point)
+        at = _joint_positions(model) if free is None else _places(names, free, hidden)
+        stays |= set(_places(names, hold, hidden))
+        at = [i for i in at if i not in stays]
         n_x = len(table.state_names)
         self.names = tuple(names[i] for i in at)
         self._u = [i - n_x for i in at if i >= n_x]
@@ -164,25 +161,18 @@ def _places(names: Sequence[str], wanted: Iterable[str], hidden: Collection[str]
 def _joint_positions(model: Model) -> list[int]:
     """Places in x of the coordinates of all joints but floating roots, and of all modes."""
     places = layout(model)
-    own = zip(model.bodies, places.q, strict=True)
-    joints = [i for body, at in own if not body.joint.floating for i in range(at.start, at.stop)]
-    return joints + [i for at in places.modes for i in range(at.start, at.stop)]
+    joints = [at for body, at in zip(model.bodies, places.q, strict=True) if not body.joint.floating]
+    return [i for at in (*joints, *places.modes) for i in range(at.start, at.stop)]
 
 
 def _fixed(model: Model, point: OperatingPoint) -> set[int]:
     """Places in x of coordinates and speeds that are locked or prescribed."""
-    found: set[int] = set()
+    places: set[int] = set()
     at = layout(model)
     for body, q, speeds in zip(model.bodies, at.q, at.speeds, strict=True):
-        flags = held(body, point.ports, point.u)
-        found |= {speeds.start + i for i, fixed in enumerate(flags) if fixed}
+        flags = fixed(body, point.ports, point.u)
         turning = flags[body.joint.n_translations :]
-        own = [*flags[: body.joint.n_translations], *([all(turning)] * 4 if body.joint.spherical else turning)]
-        found |= {q.start + i for i, fixed in enumerate(own) if fixed}
-    return found
-
-
-def _told(steady: Steady, unknowns: _Unknowns, left: Array) -> str:
-    free = ", ".join(unknowns.names) or "nothing"
-    remedy = "free other states or inputs, or begin elsewhere"
-    return f"no steady motion found: {steady.told(left)}; free were {free}: {remedy}"
+        coordinates = [*flags[: body.joint.n_translations], *([all(turning)] * 4 if body.joint.spherical else turning)]
+        places |= {speeds.start + i for i, flag in enumerate(flags) if flag}
+        places |= {q.start + i for i, flag in enumerate(coordinates) if flag}
+    return places

@@ -63,20 +63,16 @@ class Instant:
 class Observer:
     """Makes `Instant`s of one model."""
 
-    def __init__(self, model: Model, made: Equations) -> None:
-        self.model, self.made = model, made
+    def __init__(self, model: Model, equations: Equations) -> None:
+        self.model, self.equations = model, equations
         self.reader = Reader(model)
         differentiated = [f"{b.name}.omega" for b in model.bodies]
         differentiated += [f"{b.name}.flex.rate" for b in model.bodies if b.flex]
         differentiated += ["system.momentum", "system.angular_momentum"]
-        self.differentiated = [made.ports.by_name[name] for name in differentiated]
-        outputs = made.outputs
-        x, u, k, x_rate = (
-            MX.sym(name, size)
-            for name, size in (
-                ("x", outputs.size1_in(0)), ("u", outputs.size1_in(1)), ("k", made.n_k), ("x_rate", outputs.size1_in(0))
-            )
-        )  # fmt: skip
+        self.differentiated = [equations.ports.by_name[name] for name in differentiated]
+        outputs = equations.outputs
+        x, u, k = (MX.sym(name, outputs.size1_in(i)) for i, name in enumerate(("x", "u", "k")))
+        x_rate = MX.sym("x_rate", x.numel())
         y = outputs(x, u, k)
         chosen = ca.vertcat(*(y[v.places] for v in self.differentiated))
         self.function = ca.Function("observe", [x, u, k, x_rate], [y, ca.jtimes(chosen, x, x_rate)])
@@ -84,7 +80,7 @@ class Observer:
     def instant(self, x: Array, u: Array, p: Array, k: ca.DM, x_rate: Array) -> Instant:
         """The system at states ``x``, which change by ``x_rate``, under inputs ``u``."""
         y, y_rate = (np.array(v, dtype=np.float64).reshape(-1) for v in self.function(x, u, k, x_rate))
-        outputs = {v.name: y[v.places] for v in self.made.ports.outputs}
+        outputs = {v.name: y[v.places] for v in self.equations.ports.outputs}
         ends = np.cumsum([v.size for v in self.differentiated])[:-1]
         rates = {v.name: rate for v, rate in zip(self.differentiated, np.split(y_rate, ends), strict=True)}
         parts = self.reader.parts(x, u, p)
@@ -136,8 +132,9 @@ def _anchored(model: Model) -> str:
     return "" if len(roots) == 1 else "several bodies float"
 
 
-def _held(instant: Instant) -> bool:
-    return any(m.part.body.joint.to == INERTIAL and m.part.given.held.any() for m in instant.motions)
+def _pushed(instant: Instant) -> bool:
+    """Whether the joint of a root is prescribed or locked, which takes a force from outside."""
+    return any(m.part.body.joint.to == INERTIAL and m.part.given.fixed.any() for m in instant.motions)
 
 
 def _work(instant: Instant) -> tuple[float, float]:
@@ -171,7 +168,7 @@ def _passed(instant: Instant, loop: str) -> float:
 
 def _linear(instant: Instant) -> tuple[float, float] | None:
     """Rate of the linear momentum less external forces and weight."""
-    if _held(instant):
+    if _pushed(instant):
         return None
     weight = instant.mass * instant.gravity
     total = sum((m.force for m in instant.motions), weight)
@@ -192,7 +189,7 @@ def _shaken(m: InertialMotion) -> tuple[float, float]:
 
 def _angular(instant: Instant) -> tuple[float, float] | None:
     """Rate of the angular momentum about the mass centre less external torques about it."""
-    if _held(instant):
+    if _pushed(instant):
         return None
     total, scale = np.zeros(3), 0.0
     for m in instant.motions:

@@ -11,7 +11,8 @@ displace a body by some part of its own size. Closed loops are satisfied, by the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import cycle
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,14 +58,14 @@ def variants(table: Ports, p: Array) -> Iterator[tuple[str, Array]]:
     """
     yield "", p
     places = {law.words: [at for v in table.parameters for at in _strengths(v, law)] for law in LAWS}
-    own = {law: at for law, at in places.items() if np.any(p[at])}
-    if not own:
+    acting = {law: at for law, at in places.items() if np.any(p[at])}
+    if not acting:
         return
     without = p.copy()
-    for at in own.values():
+    for at in acting.values():
         without[at] = 0.0
     yield "without laws of effort", without
-    for law, at in own.items() if len(own) > 1 else ():
+    for law, at in acting.items() if len(acting) > 1 else ():
         alone = without.copy()
         alone[at] = p[at]
         yield f"{law} alone", alone
@@ -106,7 +107,7 @@ def sizes(model: Model) -> Sizes:
     lengths = [np.linalg.norm(v) for body in model.bodies for v in (body.com, body.joint.at)]
     length = float(max(lengths)) or 1.0
     masses = [body.mass for body in model.bodies if body.mass]
-    inertias = [found for body in model.bodies if (found := _inertia(body))]
+    inertias = [inertia for body in model.bodies if (inertia := _inertia(body))]
     mass = float(np.mean(masses)) if masses else 1.0
     return Sizes(length, mass, float(np.mean(inertias)) if inertias else mass * length**2)
 
@@ -129,10 +130,10 @@ class Trials:
         states = {name: v.state or 0 for name, v in self.ports.states.items()}
         jointed = [body for body in model.bodies if not body.joint.floating]
         self._spans = [
-            _Span(states[name] + element, found)
+            (states[name] + element, cycle(spans))
             for body in jointed
-            for (name, element), found in zip(_scalars(coordinates(body)), _spans(body.joint), strict=False)
-            if found
+            for (name, element), spans in zip(_scalars(coordinates(body)), _spans(body.joint), strict=False)
+            if spans
         ]
         self._friction = [
             (states[name] + element, rate)
@@ -160,9 +161,8 @@ class Trials:
             near = self.start + NEARER**k * (x - self.start)
             for at in self.ports.quaternions:
                 near[at : at + 4] /= np.linalg.norm(near[at : at + 4]) or 1.0
-            found = self.closing.closed(near, u, self.p)
-            if found is not None:
-                return found
+            if (closed := self.closing.closed(near, u, self.p)) is not None:
+                return closed
         loops = ", ".join(loop.name for loop in self.model.loops)
         raise ValueError(f"model {self.model.name!r}: no random state was found that closes its loops ({loops})")
 
@@ -185,9 +185,9 @@ class Trials:
         for at, rate in self._friction:
             if self._about():
                 x[at] = self.rng.uniform(-SLOW, SLOW) * rate
-        for span in self._spans:
+        for at, spans in self._spans:
             if self._about():
-                x[span.at] = self.rng.uniform(*span.turn())
+                x[at] = self.rng.uniform(*next(spans))
         return x
 
     def rubbing(self, x: Array, omega: Callable[[Body], Array]) -> Array:
@@ -266,19 +266,6 @@ class Trials:
         return turn if unit.startswith("rad") else turn * self.sizes.length
 
 
-@dataclass
-class _Span:
-    """A coordinate's place in ``x``, and the spans that it is drawn from, each in its turn."""
-
-    at: int
-    spans: list[tuple[float, float]]
-    turns: int = field(default=0)
-
-    def turn(self) -> tuple[float, float]:
-        self.turns += 1
-        return self.spans[(self.turns - 1) % len(self.spans)]
-
-
 def _scalars(parts: tuple[StatePart, ...]) -> list[tuple[str, int]]:
     """The elements of states."""
     return [(part.name, element) for part in parts for element in range(part.size)]
@@ -286,12 +273,12 @@ def _scalars(parts: tuple[StatePart, ...]) -> list[tuple[str, int]]:
 
 def _spans(joint: Joint) -> list[list[tuple[float, float]]]:
     """For each coordinate, where its laws act and change."""
-    found: list[list[tuple[float, float]]] = [[] for _ in range(joint.n_coordinates)]
+    spans: list[list[tuple[float, float]]] = [[] for _ in range(joint.n_coordinates)]
     for law in laws_of(joint.laws):
         values = [(value, getattr(joint, value.name)) for value in law.values]
         for i in range(joint.n_coordinates):
-            found[i] += law.spans({v.name: numbers if v.points else numbers[i] for v, numbers in values})
-    return found
+            spans[i] += law.spans({v.name: numbers if v.points else numbers[i] for v, numbers in values})
+    return spans
 
 
 def conditioned(draw: Callable[[], tuple[Array, Array]], condition: Callable[[Array, Array], float], *, limit: float,
@@ -300,10 +287,10 @@ def conditioned(draw: Callable[[], tuple[Array, Array]], condition: Callable[[Ar
     best: tuple[Array, Array, float] | None = None
     for _ in range(tries):
         x, u = draw()
-        found = condition(x, u)
-        if best is None or found < best[2]:
-            best = (x, u, found)
-        if found < limit:
+        number = condition(x, u)
+        if best is None or number < best[2]:
+            best = (x, u, number)
+        if number < limit:
             break
     assert best is not None
     return best

@@ -62,7 +62,7 @@ class Comparison:
     @property
     def agrees(self) -> bool:
         """Also true of a formulation that does not cover the model: it says nothing against it."""
-        return all(found is None or found.agrees for found in (self.found, self.forces))
+        return all(finding is None or finding.agrees for finding in (self.found, self.forces))
 
 
 @dataclass(frozen=True)
@@ -153,23 +153,23 @@ class Verification:
 
     def rows(self) -> tuple[tuple[str, str, str], ...]:
         """Each comparison and residual as text: what, its figure, where the figure was found (or why there is none)."""
-        told = []
+        lines = []
         for item in self.comparisons:
             label = f"{item.name}: {item.title}"
             if item.found is None:
-                told.append((label, "not covered" if item.uncovered else "not compared", _few(item.uncovered)))
+                lines.append((label, "not covered" if item.uncovered else "not compared", _few(item.uncovered)))
             else:
                 place = f"derivative of {item.variable}, {item.found.where}" if item.variable else ""
-                told.append((label, _figure(item.found), place))
+                lines.append((label, _figure(item.found), place))
             if item.forces:
                 place = f"{item.force}, {item.forces.where}" if item.force else ""
-                told.append((f"{item.name}: forces of loops", _figure(item.forces), place))
+                lines.append((f"{item.name}: forces of loops", _figure(item.forces), place))
         for item in self.residuals:
             if item.found is None:
-                told.append((item.title, "no statement" if item.inapplicable else "not compared", item.inapplicable))
+                lines.append((item.title, "no statement" if item.inapplicable else "not compared", item.inapplicable))
             else:
-                told.append((item.title, _figure(item.found), item.found.where if item.found.figure else ""))
-        return tuple(told)
+                lines.append((item.title, _figure(item.found), item.found.where if item.found.figure else ""))
+        return tuple(lines)
 
     def __str__(self) -> str:
         rows = self.rows()
@@ -179,11 +179,11 @@ class Verification:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
-        told = {**asdict(self), "agrees": self.agrees, "verdict": self.verdict}
+        plain = {**asdict(self), "agrees": self.agrees, "verdict": self.verdict}
         for key in ("comparisons", "residuals"):
-            for plain, item in zip(told[key], getattr(self, key), strict=True):
-                plain["agrees"] = item.agrees
-        return told
+            for entry, item in zip(plain[key], getattr(self, key), strict=True):
+                entry["agrees"] = item.agrees
+        return plain
 
 
 def named(state: int) -> str:
@@ -196,8 +196,8 @@ def _few(sentences: tuple[str, ...]) -> str:
     return "; ".join(sentences[:MOST_SENTENCES]) + (f"; and {more} more" if more > 0 else "")
 
 
-def _figure(found: Finding) -> str:
-    return f"{found.figure:.1e}" + ("" if found.agrees else " !")
+def _figure(finding: Finding) -> str:
+    return f"{finding.figure:.1e}" + ("" if finding.agrees else " !")
 
 
 def _count(number: int, one: str, many: str = "") -> str:

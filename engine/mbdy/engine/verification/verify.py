@@ -27,7 +27,7 @@ from mbdy.engine.verification.conservation import BALANCES, Balance, Instant, Ob
 from mbdy.engine.verification.formulations import FORMULATIONS, Formulation
 from mbdy.engine.verification.formulations.constrained import Constrained
 from mbdy.engine.verification.formulations.dense import condition
-from mbdy.engine.verification.formulations.kane import coefficients
+from mbdy.engine.verification.formulations.kane import Assembly
 from mbdy.engine.verification.formulations.solutions import condition as constrained_condition
 from mbdy.engine.verification.formulations.solutions import rank_of, terms
 from mbdy.engine.verification.formulations.values import Reader, rigid_trees
@@ -99,10 +99,10 @@ class _Run:
 
     def __init__(self, model: Model, states: int, seed: int) -> None:
         self.model, self.states, self.seed = model, states, seed
-        self.made = equations(model)
-        self.ports: Ports = self.made.ports
+        self.equations = equations(model)
+        self.ports: Ports = self.equations.ports
         self.p = np.array(self.ports.vector("parameter"), dtype=np.float64)
-        self.k = self.made.prepare(self.p)
+        self.k = self.equations.prepare(self.p)
         self.reader = Reader(model)
         self.points: list[_Point] = []
         self.singular: list[int] = []
@@ -138,7 +138,7 @@ class _Run:
         if not self.ports.state_names:
             return
         start = np.array(ports(assemble(self.model)).start)
-        x, u = _vector(self.made.start(start, self.k)), np.array(self.ports.vector("input"))
+        x, u = _vector(self.equations.start(start, self.k)), np.array(self.ports.vector("input"))
         trials = Trials(self.model, np.random.default_rng(self.seed), x)
         if self.model.loops:
             x = trials.closed(x, u)
@@ -149,10 +149,10 @@ class _Run:
             drawn.append((trials.rubbing(x, self._spin(x, u)), u, conditioning))
         self.singular = [state for state, (_, _, conditioning) in enumerate(drawn) if not conditioning < SINGULAR]
         for laws, p in variants(self.ports, self.p):
-            k = self.made.prepare(p)
+            k = self.equations.prepare(p)
             for state, (x, u, conditioning) in enumerate(drawn):
                 if state not in self.singular:
-                    rates = _vector(self.made.derivatives(x, u, k))
+                    rates = _vector(self.equations.derivatives(x, u, k))
                     self.points.append(_Point(state, laws, x, u, p, k, rates, self._terms(x, u, p), conditioning))
 
     def _terms(self, x: Array, u: Array, p: Array) -> Array:
@@ -164,34 +164,32 @@ class _Run:
     def _condition(self, x: Array, u: Array) -> float:
         if rigid_trees(self.model):
             return constrained_condition(Constrained(self.reader, x, u, self.p))
-        return condition(*coefficients(self.reader, x, u, self.p))
+        assembly = Assembly(self.reader, x, u, self.p)
+        return condition(assembly.COEF, assembly.fixed)
 
     def _spin(self, x: Array, u: Array) -> Callable[[Body], Array]:
         """The angular velocity of each body at states ``x``, its axes."""
-
-        def omega(body: Body) -> Array:
-            return _vector(self.made.outputs(x, u, self.k))[self.ports.by_name[f"{body.name}.omega"].places]
-
-        return omega
+        y = _vector(self.equations.outputs(x, u, self.k))
+        return lambda body: y[self.ports.by_name[f"{body.name}.omega"].places]
 
     def _compared(self, other: Formulation) -> Comparison:
-        told = (other.name, other.title, other.source)
+        label = (other.name, other.title, other.source)
         if outside := other.uncovered(self.model):
-            return Comparison(*told, outside, family=other.family)
+            return Comparison(*label, outside, family=other.family)
         evaluate, begin = other.derivatives(self.model), time.perf_counter()
         answers = [evaluate(point.x, point.u, point.p) for point in self.points]
         seconds = (time.perf_counter() - begin) / max(1, len(answers))
         if not answers:
-            return Comparison(*told, family=other.family)
+            return Comparison(*label, family=other.family)
         said, expected = np.array(answers), np.array([point.rates for point in self.points])
         largest, differences = np.maximum(np.abs(said), np.abs(expected)), np.abs(said - expected)
         largest = np.maximum(largest, [point.terms for point in self.points])
         for rows in _alike(self.points):
             differences[rows] /= self._scales(largest[rows].max(axis=0))
-        row, found = _worst(self.points, differences.max(axis=1))
-        variable = self.ports.state_names[int(np.argmax(differences[row]))] if found.figure else ""
+        row, finding = _worst(self.points, differences.max(axis=1))
+        variable = self.ports.state_names[int(np.argmax(differences[row]))] if finding.figure else ""
         forces, force = self._forces(other) if self.model.loops else (None, "")
-        return Comparison(*told, (), found, variable, seconds, forces, force, other.family)
+        return Comparison(*label, (), finding, variable, seconds, forces, force, other.family)
 
     def _forces(self, other: Formulation) -> tuple[Finding, str]:
         """The largest disagreement of a loop's force or torque, and which; each is measured by the largest of its kind,
@@ -199,7 +197,10 @@ class _Run:
         evaluate, loops, length = other.multipliers(self.model), self.model.loops, sizes(self.model).length
         said, expected = np.zeros((2, len(self.points), len(loops), 2, 3))
         for i, point in enumerate(self.points):
-            outputs, loads = _vector(self.made.outputs(point.x, point.u, point.k)), evaluate(point.x, point.u, point.p)
+            outputs, loads = (
+                _vector(self.equations.outputs(point.x, point.u, point.k)),
+                evaluate(point.x, point.u, point.p),
+            )
             for k, loop in enumerate(loops):
                 said[i, k] = loads[loop.name].force, loads[loop.name].torque
                 for j, sort in enumerate(("force", "torque")):
@@ -209,9 +210,9 @@ class _Run:
             force, torque = largest[rows].max(axis=(0, 1, 3))
             scale = np.array([max(force, SMALL * torque / length), max(torque, SMALL * force * length)])
             differences[rows] /= np.where(scale == 0.0, 1.0, scale)[:, None]
-        row, found = _worst(self.points, differences.max(axis=(1, 2, 3)), FORCES)
+        row, finding = _worst(self.points, differences.max(axis=(1, 2, 3)), FORCES)
         k, j, _ = np.unravel_index(int(np.argmax(differences[row])), differences[row].shape)
-        return found, f"loop.{loops[int(k)].name}.{('force', 'torque')[int(j)]}" if found.figure else ""
+        return finding, f"loop.{loops[int(k)].name}.{('force', 'torque')[int(j)]}" if finding.figure else ""
 
     def _scales(self, largest: Array) -> Array:
         """What each derivative is measured by: its variable's largest value, or a part of the largest with its unit.
@@ -223,12 +224,12 @@ class _Run:
         units: dict[str, list[int]] = {}
         for variable in self.ports.outputs:
             if variable.state is not None:
-                own = slice(variable.state, variable.state + variable.size)
-                scales[own] = largest[own].max()
-                units.setdefault(variable.unit, []).extend(range(own.start, own.stop))
-        for places in units.values():
-            scales[places] = np.maximum(scales[places], SMALL * largest[places].max())
-        turning = max((largest[places].max() for unit, places in units.items() if unit == "rad/s"), default=0.0)
+                places = range(variable.state, variable.state + variable.size)
+                scales[places] = largest[places].max()
+                units.setdefault(variable.unit, []).extend(places)
+        for same in units.values():
+            scales[same] = np.maximum(scales[same], SMALL * largest[same].max())
+        turning = max((largest[same].max() for unit, same in units.items() if unit == "rad/s"), default=0.0)
         for body in self.model.bodies:
             for name, wheel in body.wheels.items():
                 at = self.ports.by_name[f"{body.name}.{name}.momentum"].state
@@ -236,7 +237,7 @@ class _Run:
         return np.where(scales == 0.0, 1.0, scales)
 
     def _residuals(self) -> tuple[Residual, ...]:
-        observer = Observer(self.model, self.made)
+        observer = Observer(self.model, self.equations)
         instants = [observer.instant(point.x, point.u, point.p, point.k, point.rates) for point in self.points]
         return tuple(self._residual(law, instants) for law in BALANCES)
 

@@ -21,7 +21,7 @@ from mbdy.engine.model.ports import whole_inputs
 from mbdy.engine.model.system import Model
 from mbdy.engine.verification.formulations import barycentric, complement, constrained, kane, solutions
 from mbdy.engine.verification.formulations.constrained import Multipliers, derivatives_by, multipliers_by
-from mbdy.engine.verification.formulations.values import Derivatives, UncoveredError
+from mbdy.engine.verification.formulations.values import Derivatives, UncoveredError, rigid_trees
 
 __all__ = ["FORMULATIONS", "ORDER_N", "Derivatives", "Formulation", "Multipliers", "UncoveredError", "formulation"]
 
@@ -37,20 +37,17 @@ class Formulation:
     """One way to the equations of motion.
 
     ``name`` is how it is asked for; ``title`` says what it is, ``source`` where it comes from (author, year,
-    equations). Those of one ``family`` (if any) solve the same equations, each in its own way.
+    equations). ``uncovered(model)`` says what of a model lies outside its domain, a sentence each; empty where all is
+    covered. Those of one ``family`` (if any) solve the same equations, each in its own way.
     """
 
     name: str
     title: str
     source: str
-    _uncovered: Callable[[Model], tuple[str, ...]]
+    uncovered: Callable[[Model], tuple[str, ...]]
     _derivatives: Callable[[Model], Derivatives]
     _multipliers: Callable[[Model], Multipliers] | None = None
     family: str = ""
-
-    def uncovered(self, model: Model) -> tuple[str, ...]:
-        """What of ``model`` lies outside its domain, a sentence each; empty where all is covered."""
-        return self._uncovered(model)
 
     def derivatives(self, model: Model) -> Derivatives:
         """``f(x, u, p)``, the states' derivatives: vectors in the layouts of `mbdy.engine.model.ports`.
@@ -97,9 +94,9 @@ def _constrained(name: str, title: str, source: str, solve: constrained.Solve) -
 
 FORMULATIONS: Mapping[str, Formulation] = MappingProxyType(
     {
-        made.name: made
-        for made in (
-            Formulation("kane", "Kane's matrix form", kane.SOURCE, kane.uncovered, kane.derivatives),
+        second.name: second
+        for second in (
+            Formulation("kane", "Kane's matrix form", kane.SOURCE, rigid_trees, kane.derivatives),
             Formulation("jpl", "augmented bodies", barycentric.SOURCE, barycentric.uncovered, barycentric.derivatives),
             Formulation(
                 "huston", "partial velocity arrays", complement.SOURCE, complement.uncovered, complement.derivatives

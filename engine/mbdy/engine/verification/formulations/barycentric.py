@@ -101,15 +101,16 @@ def plan_of(reader: Reader) -> Plan:
         joint, parent = reader.model.bodies[b].joint, reader.tree.parent[b]
         below = -1 if parent == ROOT else labels[parent][-1]
         count = 1 if joint.floating else max(1, len(joint.rotations))
-        own = tuple(range(len(inboard), len(inboard) + count))
-        inboard += [below, *own[:-1]]
-        labels[b] = own
+        labels[b] = tuple(range(len(inboard), len(inboard) + count))
+        inboard += [below, *labels[b][:-1]]
     paths = Tree(tuple(inboard))
     epsilon = np.zeros((len(inboard), len(inboard)))
     for k in range(len(inboard)):
         epsilon[list(paths.path(k)), k] = 1.0
     ordered = tuple(labels[b] for b in range(len(labels)))
-    return Plan(reader.model, reader.tree.outward, tuple(inboard), ordered, tuple(own[-1] for own in ordered), epsilon)
+    return Plan(
+        reader.model, reader.tree.outward, tuple(inboard), ordered, tuple(hinges[-1] for hinges in ordered), epsilon
+    )
 
 
 @dataclass
@@ -131,7 +132,7 @@ class Hinges:
     omega: Array
     force: Array
     torque: Array
-    held: NDArray[np.bool_]
+    fixed: NDArray[np.bool_]
     known: Array
 
 
@@ -142,7 +143,7 @@ def hinges_of(plan: Plan, reader: Reader, parts: list[Part]) -> Hinges:
     mass, inertia, C = np.zeros(n), np.zeros((n, 3, 3)), np.zeros((n, 3, 3))
     g, rate, tau = zeros.copy(), np.zeros(n), np.zeros(n)
     force, torque = zeros.copy(), zeros.copy()
-    held, known = np.zeros(n, dtype=np.bool_), np.zeros(n)
+    fixed, known = np.zeros(n, dtype=np.bool_), np.zeros(n)
     out, back = np.zeros((n, n, 3)), zeros.copy()  # p^{kj} of Def. 10: from c_k to an outer hinge, and to the inner one
     aligned: dict[int, Array] = {ROOT: np.eye(3)}
     for b in plan.order:
@@ -159,10 +160,10 @@ def hinges_of(plan: Plan, reader: Reader, parts: list[Part]) -> Hinges:
                 axis, angle = FIXED_AXIS, 0.0
                 if part.motion.joint.n_u:
                     axis, angle, rate[k] = constants.rotations[i], part.motion.turns[i], part.motion.turn_rates[i]
-                    held[k], known[k] = part.given.held[i], part.given.acceleration[i]
+                    fixed[k], known[k] = part.given.fixed[i], part.given.acceleration[i]
                     tau[k] = joint_efforts(part)[i]
                 else:
-                    held[k] = True
+                    fixed[k] = True
                 g[k] = N @ axis
                 C[k] = C[plan.inboard[k]] @ axis_rotation(g[k], angle)  # Eq. (7)
         mass[last], inertia[last] = constants.mass, N @ constants.inertia @ N.T
@@ -185,7 +186,7 @@ def hinges_of(plan: Plan, reader: Reader, parts: list[Part]) -> Hinges:
         omega=omega,
         force=np.einsum("kab,kb->ka", C, force),
         torque=np.einsum("kab,kb->ka", C, torque),
-        held=held[1:],
+        fixed=fixed[1:],
         known=known[1:],
     )
 
@@ -207,7 +208,7 @@ class Equation:
     def __init__(self, of: Hinges) -> None:
         M, m, omega, epsilon, g = of.mass.sum(), of.mass, of.omega, of.epsilon, of.g
         n = len(m)
-        own = np.arange(n)
+        every = np.arange(n)
         # Defs. 24 and 26 in one, D^{kj} = L^{kj} - sum of L^{ki} m_i / M: equal vectors cancel before they are weighed,
         # so that a light body's vectors keep their digits beside a heavy system.
         D = np.array([np.einsum("jia,i->ja", L[:, None] - L[None], m) for L in of.L]) / M
@@ -219,16 +220,16 @@ class Equation:
         # Def. 27. The branches' particles, summed over neighbours there, are here the bodies they are made of.
         square = np.einsum("kja,kja->kj", D, D)
         spread = square[..., None, None] * np.eye(3) - np.einsum("kja,kjb->kjab", D, D)
-        Phi[own, own] = of.inertia + np.einsum("j,kjab->kab", m, spread)
+        Phi[every, every] = of.inertia + np.einsum("j,kjab->kab", m, spread)
         self.Phi = Phi
 
         # Def. 33, with the terms of D'' that have no acceleration (Eq. 2) and of omega' (Eq. 3).
         centripetal = np.cross(omega[None], np.cross(omega[None], D_other))  # at [k, j]: of D^{jk}, fixed in body j
         turning = np.einsum("sj,sa->ja", epsilon, of.rate[:, None] * np.cross(omega[1:], g))
         A = of.torque + np.cross(D, of.force[None]).sum(axis=1)
-        A -= np.cross(omega, np.einsum("kab,kb->ka", Phi[own, own], omega))
+        A -= np.cross(omega, np.einsum("kab,kb->ka", Phi[every, every], omega))
         pull = np.cross(D, centripetal)
-        pull[own, own] = 0.0
+        pull[every, every] = 0.0
         A += M * pull.sum(axis=1)
         A -= np.einsum("kjab,jb->ka", Phi, turning)
         self.turning = turning
@@ -246,29 +247,29 @@ class Equation:
 
 def _rates(plan: Plan, reader: Reader, parts: list[Part], of: Hinges, equation: Equation, gravity: Array) -> Array:
     """``x'`` from the solution of Eq. (5), rows and columns of prescribed hinges struck out, and the mass centre."""
-    held, known = np.append([False] * 3, of.held), np.append(np.zeros(3), of.known)
-    found = solved(equation.coefficients, equation.right, held, known)
+    fixed, known = np.append([False] * 3, of.fixed), np.append(np.zeros(3), of.known)
+    solution = solved(equation.coefficients, equation.right, fixed, known)
     q_rates, u_rates = [], []
     for part, labels in zip(parts, plan.labels, strict=True):
         motion = part.motion
         if not motion.joint.floating:
             q_rates.append(motion.u)
-            u_rates.append(found[[2 + k for k in labels]] if len(motion.u) else np.zeros(0))
+            u_rates.append(solution[[2 + k for k in labels]] if len(motion.u) else np.zeros(0))
             continue
         turn, omega, at_rest = rotation(motion.turns), motion.turn_rates, part.constants.com
         moved = of.force.sum(axis=0) / of.mass.sum()  # the mass centre theorem
         if motion.joint.kind == "free":
-            moved = moved + _from_mass_centre(of, equation, found)
-            moved = moved - np.cross(found[:3], at_rest) - np.cross(omega, np.cross(omega, at_rest))
+            moved = moved + _from_mass_centre(of, equation, solution)
+            moved = moved - np.cross(solution[:3], at_rest) - np.cross(omega, np.cross(omega, at_rest))
         w, v = motion.turns[0], motion.turns[1:]
         quaternion_rate = 0.5 * np.append(-v @ omega, w * omega + np.cross(v, omega))
         q_rates.append(np.append(motion.slide_rates, quaternion_rate))
-        u_rates.append(np.append(turn @ moved + gravity, found[:3]))
+        u_rates.append(np.append(turn @ moved + gravity, solution[:3]))
     return reader.derivatives(q_rates, u_rates, [np.zeros(0)] * len(parts))
 
 
-def _from_mass_centre(of: Hinges, equation: Equation, found: Array) -> Array:
+def _from_mass_centre(of: Hinges, equation: Equation, solution: Array) -> Array:
     """Acceleration of c_0 from the system's mass centre: of the sum of the vectors ``D^{k0}``, by Eqs. (2) and (3)."""
     D = equation.D[:, 0]
-    omega_rate = found[:3] + np.einsum("sk,s,sa->ka", of.epsilon, found[3:], of.g) + equation.turning
+    omega_rate = solution[:3] + np.einsum("sk,s,sa->ka", of.epsilon, solution[3:], of.g) + equation.turning
     return (np.cross(omega_rate, D) + np.cross(of.omega, np.cross(of.omega, D))).sum(axis=0)

@@ -30,15 +30,16 @@ class Closing:
     def __init__(self, reader: Reader, length: float, modal: Callable[[Body], Array]) -> None:
         self.reader, self.columns, self.length = reader, Columns(reader), length
         self.sizes = np.ones(self.columns.n)
-        for body, own, eta in zip(reader.model.bodies, self.columns.u, self.columns.eta, strict=True):
-            self.sizes[own.start : own.start + body.joint.n_translations] = length
+        for body, joint, eta in zip(reader.model.bodies, self.columns.u, self.columns.eta, strict=True):
+            self.sizes[joint][: body.joint.n_translations] = length
             self.sizes[eta] = modal(body)
 
     def closed(self, x: Array, u: Array, p: Array) -> Array | None:
         """``x`` with closed loops and speeds that keep them so; None where no way leads there, or to a mirror image."""
         for _ in range(STEPS):
             phi, G, sizes = self._errors(x, u, p)
-            x = self._moved(x, u, p, self._least(G, -phi))
+            step = self._least(G, -phi)
+            x = self._moved(x, u, p, self.sizes * step * min(1.0, LEAP / max(np.abs(step).max(initial=0.0), LEAP)))
             if not np.all(np.isfinite(x)):
                 return None
             if np.abs(phi / sizes).max(initial=0.0) <= CLOSED:
@@ -48,40 +49,30 @@ class Closing:
     def _errors(self, x: Array, u: Array, p: Array) -> tuple[Array, Array, Array]:
         """``phi`` (m) and ``G`` (m, n) of closed loops, and what is large for each row."""
         at = kinematics(self.reader, self.columns, self.reader.parts(x, u, p))
-        found = [c for c in closures(self.reader, at, u, p) if c.closed]
-        phi = np.concatenate([np.zeros(0), *(c.phi for c in found)])
-        sizes = [1.0 if row <= 3 else self.length for c in found for row in c.loop.rows or (4,)]
-        return phi, np.concatenate([np.zeros((0, self.columns.n)), *(c.G for c in found)]), np.array(sizes)
+        closed = [c for c in closures(self.reader, at, u, p) if c.closed]
+        phi = np.concatenate([np.zeros(0), *(c.phi for c in closed)])
+        sizes = [1.0 if row <= 3 else self.length for c in closed for row in c.loop.rows or (4,)]
+        return phi, np.concatenate([np.zeros((0, self.columns.n)), *(c.G for c in closed)]), np.array(sizes)
 
     def _least(self, G: Array, change: Array) -> Array:
-        """The step (n) with ``G step = change`` that is least beside the coordinates' sizes."""
-        if not len(G):
-            return np.zeros(self.columns.n)
-        scaled = G * self.sizes
-        step = np.linalg.pinv(scaled, rcond=RANK) @ change
-        return self.sizes * step * min(1.0, LEAP / max(np.abs(step).max(), LEAP))
+        """The least step (n) in parts of the coordinates' sizes with ``G (sizes step) = change``."""
+        return np.linalg.pinv(G * self.sizes, rcond=RANK) @ change
 
     def _mirrored(self, x: Array, u: Array, p: Array) -> bool:
         at = kinematics(self.reader, self.columns, self.reader.parts(x, u, p))
-        found = closures(self.reader, at, u, p)
-        return any(c.closed and mirrored(c.loop.rows, *sides(self.reader, at, c.loop)) for c in found)
+        loops = [c.loop for c in closures(self.reader, at, u, p) if c.closed]
+        return any(mirrored(loop.rows, *sides(self.reader, at, loop)) for loop in loops)
 
     def _kept(self, x: Array, u: Array, p: Array) -> Array:
         """``x`` with the nearest speeds that the loops allow."""
         parts = self.reader.parts(x, u, p)
-        w = np.zeros(self.columns.n)
-        for part, own, modal in zip(parts, self.columns.u, self.columns.eta, strict=True):
-            w[own], w[modal] = part.motion.u, part.motion.eta_rate
-        seen = np.where(self.columns.still, 0.0, w)
-        _, G, _ = self._errors(x, u, p)
-        scaled = G * self.sizes
-        if len(G):
-            w = w - self.sizes * (np.linalg.pinv(scaled, rcond=RANK) @ (G @ seen))
+        w, (_, G, _) = self.columns.speeds(parts), self._errors(x, u, p)
+        w = w - self.sizes * self._least(G, G @ np.where(self.columns.still, 0.0, w))
         motions = [part.motion for part in parts]
         return self.reader.moved(
             x,
             [m.q for m in motions],
-            [w[own] for own in self.columns.u],
+            [w[joint] for joint in self.columns.u],
             [m.eta for m in motions],
             [w[modal] for modal in self.columns.eta],
         )
@@ -91,7 +82,7 @@ class Closing:
         motions = [part.motion for part in parts]
         return self.reader.moved(
             x,
-            [_carried(part, step[own]) for part, own in zip(parts, self.columns.u, strict=True)],
+            [_carried(part, step[joint]) for part, joint in zip(parts, self.columns.u, strict=True)],
             [m.u for m in motions],
             [m.eta + step[modal] for m, modal in zip(motions, self.columns.eta, strict=True)],
             [m.eta_rate for m in motions],

@@ -46,25 +46,25 @@ class Closure:
 
 def closures(reader: Reader, at: Kinematics, u: Numbers, p: Numbers) -> list[Closure]:
     """All loops of a model, open ones too, with its bodies ``at`` their places."""
-    table, made = reader.ports, []
+    table, instants = reader.ports, []
     for loop in reader.model.loops:
         stem = f"loop.{loop.name}"
         closed = bool(u[table.by_name[f"{stem}.closed"].offset] > 0.0) if loop.switchable else loop.closed
         length = None if loop.distance is None else float(p[table.by_name[f"{stem}.distance"].offset])
         phi, G, pushing, twisting = errors(loop.rows, length, *sides(reader, at, loop))
         time_constant = float(p[table.by_name[f"{stem}.time_constant"].offset])
-        made.append(Closure(loop, phi, G, pushing, twisting, time_constant, closed))
-    return made
+        instants.append(Closure(loop, phi, G, pushing, twisting, time_constant, closed))
+    return instants
 
 
 def sides(reader: Reader, at: Kinematics, loop: Loop) -> tuple[Frame, Frame]:
     """The loop frames of a and b."""
-    return _frame(reader, at, loop.a), _frame(reader, at, loop.b)
 
+    def frame(side: Side) -> Frame:
+        body = ROOT if side.body == INERTIAL else reader.model.index[side.body]
+        return at.site(body, side.node).placed(np.array(side.at), rotation(np.array(side.frame)))
 
-def _frame(reader: Reader, at: Kinematics, side: Side) -> Frame:
-    body = ROOT if side.body == INERTIAL else reader.model.index[side.body]
-    return at.site(body, side.node).placed(np.array(side.at), rotation(np.array(side.frame)))
+    return frame(loop.a), frame(loop.b)
 
 
 def errors(rows: Rows, length: float | None, a: Frame, b: Frame) -> tuple[Numbers, Numbers, Numbers, Numbers]:
@@ -74,17 +74,11 @@ def errors(rows: Rows, length: float | None, a: Frame, b: Frame) -> tuple[Number
     W = R @ b.J[:3] - a.J[:3]
     if length is not None:
         along = d / length
-        return (
-            np.array([(d @ d - length**2) / (2.0 * length)]),
-            (along @ d_rate)[None],
-            along[:, None],
-            np.zeros((3, 1)),
-        )
+        phi = np.array([(d @ d - length**2) / (2.0 * length)])
+        return phi, (along @ d_rate)[None], along[:, None], np.zeros((3, 1))
     turning, moving = [row - 1 for row in rows if row <= 3], [row - 4 for row in rows if row > 3]
-    found = [_turned(R, turning)] if turning else []
-    phi = np.concatenate([*(f[0] for f in found), d[moving]])
-    twist = found[0][1] if found else np.zeros((0, 3))
-    G = np.concatenate([twist @ W, d_rate[moving]])
+    turned, twist = _turned(R, turning) if turning else (np.zeros(0), np.zeros((0, 3)))
+    phi, G = np.concatenate([turned, d[moving]]), np.concatenate([twist @ W, d_rate[moving]])
     pushing, twisting = np.zeros((3, len(rows)), dtype=R.dtype), np.zeros((3, len(rows)), dtype=R.dtype)
     twisting[:, : len(turning)] = twist.T
     pushing[moving, np.arange(len(turning), len(rows))] = 1.0
@@ -128,8 +122,6 @@ def mirrored(rows: Rows, a: Frame, b: Frame) -> bool:
     return False
 
 
-def closed_rows(found: list[Closure]) -> NDArray[np.bool_]:
+def closed_rows(loops: list[Closure]) -> NDArray[np.bool_]:
     """Which of all loops' rows belong to closed ones."""
-    return np.concatenate([*(np.full(len(c.phi), c.closed) for c in found), np.zeros(0, dtype=np.bool_)]).astype(
-        np.bool_
-    )
+    return np.array([closure.closed for closure in loops for _ in closure.phi], dtype=np.bool_)

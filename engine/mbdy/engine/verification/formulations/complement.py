@@ -74,7 +74,7 @@ class Link:
     ``point`` (3) leads from B_j's origin to its own and ``turn`` (3, 3) is SJK, both in the axes of B_j; so are the
     columns ``C`` (6, n) of the speeds ``z`` (n) that the joint allows, translations first, and their rate. ``mass``,
     ``com``, ``inertia``, and the applied ``force`` and ``torque`` about the mass centre are in its own axes;
-    ``effort`` acts on each of ``z``, which are ``held`` at accelerations ``known``.
+    ``effort`` acts on each of ``z``, which are ``fixed`` at accelerations ``known``.
     """
 
     point: Array
@@ -88,7 +88,7 @@ class Link:
     torque: Array
     z: Array
     effort: Array
-    held: NDArray[np.bool_]
+    fixed: NDArray[np.bool_]
     known: Array
 
 
@@ -163,11 +163,11 @@ class System:
         w, v = self.w[1:], self.v[1:]
         S0, links = self.S0[1:], self.links
         ends = np.cumsum([0, *(len(item.z) for item in links)]).tolist()
-        self.own = [slice(0, 0), *(slice(a, b) for a, b in pairwise(ends))]
+        self.columns = [slice(0, 0), *(slice(a, b) for a, b in pairwise(ends))]
         self.C, C_rate = np.zeros((6 * len(links), ends[-1])), np.zeros((6 * len(links), ends[-1]))
         for k, item in enumerate(links, start=1):
-            self.C[6 * k - 6 : 6 * k, self.own[k]] = item.C
-            C_rate[6 * k - 6 : 6 * k, self.own[k]] = item.C_rate
+            self.C[6 * k - 6 : 6 * k, self.columns[k]] = item.C
+            C_rate[6 * k - 6 : 6 * k, self.columns[k]] = item.C_rate
         z = np.concatenate([item.z for item in links])
         self.y, self.turned = self.C @ z, C_rate @ z
         self.mass = np.array([item.mass for item in links])
@@ -193,8 +193,8 @@ class System:
         """``z'`` of Eq. (54), ``C^T a C z' = C^T (f - a C' z)`` and the efforts at the joints."""
         links = self.links
         effort = np.concatenate([item.effort for item in links])
-        held, known = np.concatenate([item.held for item in links]), np.concatenate([item.known for item in links])
-        return solved(self.C.T @ self.a @ self.C, self.C.T @ (self.f - self.a @ self.turned) + effort, held, known)
+        fixed, known = np.concatenate([item.fixed for item in links]), np.concatenate([item.known for item in links])
+        return solved(self.C.T @ self.a @ self.C, self.C.T @ (self.f - self.a @ self.turned) + effort, fixed, known)
 
     def rates(self, reader: Reader, z_rate: Array) -> Array:
         """``x'``: Euler parameters by Eq. (30), wheels and, under an attitude root, the mass centre by Eq. (17)."""
@@ -204,16 +204,17 @@ class System:
         q_rates, u_rates, h_rates = [], [], []
         for b, part in enumerate(self.parts):
             motion, k = part.motion, self.label[b]
-            own, turning = z_rate[self.own[k]], motion.turn_rates
+            accelerations, turning = z_rate[self.columns[k]], motion.turn_rates
             if motion.joint.spherical:
                 epsilon_rate = 0.5 * euler_matrix(parameters(motion.turns)) @ np.append(turning, 0.0)
                 turning = epsilon_rate[[3, 0, 1, 2]]
             if motion.joint.kind == "attitude":
-                own = np.append(self.mass @ acceleration / self.mass.sum() + self.gravity, own[3:])
+                centre = self.mass @ acceleration / self.mass.sum() + self.gravity
+                accelerations = np.append(centre, accelerations[3:])
             q_rates.append(np.append(motion.slide_rates, turning))
-            u_rates.append(own)
+            u_rates.append(accelerations)
             carried = part.constants.spin_axes @ (self.S0[k].T @ angular[k])
-            spun = np.array([z_rate[self.own[wheel]][0] for wheel in self.wheels[b]])
+            spun = np.array([z_rate[self.columns[wheel]][0] for wheel in self.wheels[b]])
             h_rates.append(part.constants.spins * (spun + carried))
         return reader.derivatives(q_rates, u_rates, h_rates)
 
@@ -229,7 +230,7 @@ def lower_body_arrays(lower: list[int]) -> list[NDArray[np.intp]]:
 
 def link(part: Part) -> Link:
     """A body of the model and its joint. A floating body's place and speed do not enter: R may be taken with it."""
-    constants, motion, given = part.constants, part.motion, part.given
+    constants, motion, inputs = part.constants, part.motion, part.given
     nt, n = motion.joint.n_translations, motion.joint.n_u
     C, C_rate, z = np.zeros((6, n)), np.zeros((6, n)), motion.u.copy()
     C[:3, :nt] = constants.frame @ constants.translations.T
@@ -253,22 +254,22 @@ def link(part: Part) -> Link:
     force, torque = resultant(part)
     return Link(
         point, turn, C, C_rate, constants.mass, constants.com, inertia, force, torque,
-        z, joint_efforts(part), given.held, given.acceleration,
+        z, joint_efforts(part), inputs.fixed, inputs.acceleration,
     )  # fmt: skip
 
 
 def rotors(part: Part, omega: Array) -> list[Link]:
     """A body's wheels, each at the angle zero (it does not matter), from its angular velocity ``omega``, own axes."""
     constants, zero, still = part.constants, np.zeros(3), np.zeros(1)
-    found, torques = [], wheel_torques(part, omega)
+    links, torques = [], wheel_torques(part, omega)
     for J, a, h, tau in zip(constants.spins, constants.spin_axes, part.motion.h, torques, strict=True):
         C = np.append(zero, a)[:, None]
         z = np.array([h / J - a @ omega])
-        found.append(Link(
+        links.append(Link(
             zero, np.eye(3), C, np.zeros((6, 1)), 0.0, zero, J * np.outer(a, a), zero, zero,
             z, np.array([tau]), np.zeros(1, dtype=np.bool_), still,
         ))  # fmt: skip
-    return found
+    return links
 
 
 def parameters(quaternion: Array) -> Array:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ from mbdy.engine.verification.formulations.flexible import Numbers, mass_matrix,
 from mbdy.engine.verification.formulations.forces import joint_efforts, mass_centre, wheel_torques
 from mbdy.engine.verification.formulations.kinematics import Columns, Kinematics, coordinate_rates, kinematics, shifted
 from mbdy.engine.verification.formulations.values import Array, Derivatives, Part, Reader
+
+T = TypeVar("T")
 
 STEP = 1e-30
 """Of complex steps: any value far below rounding."""
@@ -64,8 +67,8 @@ def uncovered(model: Model) -> tuple[str, ...]:
 
 def uncovered_by_elimination(model: Model) -> tuple[str, ...]:
     """The same of a way to eliminate multipliers, which is none where there are no loops."""
-    own = () if model.loops else ("there are no loops, and without them it is formulation 'lagrange'",)
-    return (*own, *uncovered(model))
+    open_tree = () if model.loops else ("there are no loops, and without them it is formulation 'lagrange'",)
+    return (*open_tree, *uncovered(model))
 
 
 class Constrained:
@@ -87,12 +90,10 @@ class Constrained:
 
     def _speeds(self) -> tuple[NDArray[np.bool_], Array, Array]:
         columns = self.columns
-        held, known, w = np.zeros(columns.n, dtype=np.bool_), np.zeros(columns.n), np.zeros(columns.n)
-        for part, own, modal in zip(self.parts, columns.u, columns.eta, strict=True):
-            held[own], known[own] = part.given.held, part.given.acceleration
-            w[own], w[modal] = part.motion.u, part.motion.eta_rate
-        w[columns.still] = 0.0
-        return held, known, w
+        fixed, known = np.zeros(columns.n, dtype=np.bool_), np.zeros(columns.n)
+        for part, places in zip(self.parts, columns.u, strict=True):
+            fixed[places], known[places] = part.given.fixed, part.given.acceleration
+        return fixed, known, np.where(columns.still, 0.0, columns.speeds(self.parts))
 
     def _assemble(self, ahead: list[Part]) -> None:
         n = self.columns.n
@@ -114,9 +115,7 @@ class Constrained:
 
     def momentum(self, part: Part, at: Kinematics, b: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
         """``[V; eta']``, momenta ``pi``, the Jacobian (6 + m, n) of the former and the body's mass matrix."""
-        own = self.columns.eta[b]
-        modal = np.zeros((own.stop - own.start, self.columns.n))
-        modal[:, own] = np.eye(own.stop - own.start)
+        modal = np.eye(self.columns.n)[self.columns.eta[b]]
         J, mass = np.concatenate([at.bodies[b].J, modal]), _mass(part, part.motion.eta)
         y = J @ self.w
         momentum = mass @ y
@@ -125,17 +124,17 @@ class Constrained:
 
     def _energy_slope(self, part: Part, y: Array) -> Array:
         """Derivatives of the kinetic energy by eta."""
-        found = np.zeros(len(part.motion.eta))
-        for k in range(len(found)):
+        slope = np.zeros(len(part.motion.eta))
+        for k in range(len(slope)):
             eta = part.motion.eta.astype(np.complex128)
             eta[k] += 1j * STEP
-            found[k] = 0.5 * y @ _slope(_mass(part, eta)) @ y
-        return found
+            slope[k] = 0.5 * y @ _slope(_mass(part, eta)) @ y
+        return slope
 
     def _acting(self, b: int, part: Part, y: Array) -> Array:
         """Torque about the origin, force and modal forces of what acts on a body, but at nodes; its axes."""
-        constants, motion, given = part.constants, part.motion, part.given
-        force, torque = given.forces[0], given.torques[0]
+        constants, motion, inputs = part.constants, part.motion, part.given
+        force, torque = inputs.forces[0], inputs.torques[0]
         if not self.minimum:
             force = force + constants.mass * self.at.bodies[b].C.T @ self.gravity
         torque = torque - constants.spin_axes.T @ wheel_torques(part, y[:3])
@@ -143,31 +142,29 @@ class Constrained:
             return np.concatenate([torque + np.cross(constants.com, force), force])
         modes, eta, centre = constants.modes, motion.eta, mass_centre(part)
         modal = moment_slope(modes, eta).T @ force / constants.mass
-        modal = modal + given.modal - modes.stiffness @ eta - modes.damping @ motion.eta_rate
+        modal = modal + inputs.modal - modes.stiffness @ eta - modes.damping @ motion.eta_rate
         return np.concatenate([torque + np.cross(centre, force), force, modal])
 
     def _constrain(self, ahead: list[Closure]) -> None:
-        every, gammas = [np.zeros((0, self.columns.n))], [np.zeros(0)]
-        for closure, later in zip(self.closures, ahead, strict=True):
-            every.append(closure.G)
-            gammas.append(closure.decay(closure.G @ self.w) - _slope(later.G @ self.w))
-        self.G, self.gamma = np.concatenate(every)[self.closed], np.concatenate(gammas)[self.closed]
+        pairs = zip(self.closures, ahead, strict=True)
+        gammas = [now.decay(now.G @ self.w) - _slope(later.G @ self.w) for now, later in pairs]
+        self.G = np.concatenate([np.zeros((0, self.columns.n)), *(now.G for now in self.closures)])[self.closed]
+        self.gamma = np.concatenate([np.zeros(0), *gammas])[self.closed]
 
     def rates(self, w_rate: Array) -> Array:
         """``x'`` from the accelerations."""
-        u_rates, modal = [], []
+        u_rates = []
         for b, part in enumerate(self.parts):
-            own = w_rate[self.columns.u[b]]
+            accelerations = w_rate[self.columns.u[b]]
             if part.motion.joint.kind == "attitude":
-                own = np.append(self._mass_centre_acceleration(w_rate), own[3:])
-            u_rates.append(own)
-            modal.append(w_rate[self.columns.eta[b]])
+                accelerations = np.append(self._mass_centre_acceleration(w_rate), accelerations[3:])
+            u_rates.append(accelerations)
         return self.reader.derivatives(
             [coordinate_rates(part) for part in self.parts],
             u_rates,
             [wheel_torques(part, self.at.bodies[b].J[:3] @ self.w) for b, part in enumerate(self.parts)],
             [part.motion.eta_rate for part in self.parts],
-            modal,
+            [w_rate[modal] for modal in self.columns.eta],
         )
 
     def _mass_centre_acceleration(self, w_rate: Array) -> Array:
@@ -182,13 +179,13 @@ class Constrained:
         """What each loop does with the ``multipliers`` of the closed ones' rows."""
         every = np.zeros(len(self.closed))
         every[self.closed] = multipliers
-        made, begin = {}, 0
+        loads, begin = {}, 0
         for closure in self.closures:
-            own = every[begin : begin + len(closure.phi)]
-            begin += len(own)
-            force, torque = closure.pushing @ own, closure.twisting @ own
-            made[closure.loop.name] = Loads(force, torque, own, closure.phi, closure.G @ self.w)
-        return made
+            rows = every[begin : begin + len(closure.phi)]
+            begin += len(rows)
+            force, torque = closure.pushing @ rows, closure.twisting @ rows
+            loads[closure.loop.name] = Loads(force, torque, rows, closure.phi, closure.G @ self.w)
+        return loads
 
 
 def _slope(ahead: Numbers) -> Array:
@@ -204,29 +201,15 @@ def _mass(part: Part, eta: Numbers) -> Numbers:
 
 def derivatives_by(solve: Solve) -> Callable[[Model], Derivatives]:
     """A formulation's ``derivatives(model)`` from how it solves the equations."""
-
-    def derivatives(model: Model) -> Derivatives:
-        reader = Reader(model)
-
-        def evaluate(x: Array, u: Array, p: Array) -> Array:
-            system = Constrained(reader, x, u, p)
-            return system.rates(solve(system)[0])
-
-        return evaluate
-
-    return derivatives
+    return lambda model: _evaluated(model, lambda system: system.rates(solve(system)[0]))
 
 
 def multipliers_by(solve: Solve) -> Callable[[Model], Multipliers]:
     """A formulation's ``multipliers(model)`` from how it solves the equations."""
+    return lambda model: _evaluated(model, lambda system: system.loads(solve(system)[1]))
 
-    def multipliers(model: Model) -> Multipliers:
-        reader = Reader(model)
 
-        def evaluate(x: Array, u: Array, p: Array) -> Mapping[str, Loads]:
-            system = Constrained(reader, x, u, p)
-            return system.loads(solve(system)[1])
-
-        return evaluate
-
-    return multipliers
+def _evaluated(model: Model, result: Callable[[Constrained], T]) -> Callable[[Array, Array, Array], T]:
+    """``f(x, u, p)``: the ``result`` of the equations of ``model`` at that instant."""
+    reader = Reader(model)
+    return lambda x, u, p: result(Constrained(reader, x, u, p))

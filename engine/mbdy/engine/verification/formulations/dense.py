@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-def condition(coefficients: Array, held: NDArray[np.bool_]) -> float:
+def condition(coefficients: Array, fixed: NDArray[np.bool_]) -> float:
     """Condition number of the free rows and columns of a symmetric matrix, scaled to a unit diagonal."""
-    free = np.flatnonzero(~held)
+    free = np.flatnonzero(~fixed)
     if not free.size:
         return 1.0
     kept = coefficients[np.ix_(free, free)]
@@ -20,21 +20,21 @@ def condition(coefficients: Array, held: NDArray[np.bool_]) -> float:
     return float(np.linalg.cond(kept / np.outer(size, size)))
 
 
-def solved(coefficients: Array, right: Array, held: NDArray[np.bool_], known: Array) -> Array:
-    """``y`` of ``coefficients @ y = right`` with ``y = known`` where ``held``, those rows and columns struck out.
+def solved(coefficients: Array, right: Array, fixed: NDArray[np.bool_], known: Array) -> Array:
+    """``y`` of ``coefficients @ y = right`` with ``y = known`` where ``fixed``, those rows and columns struck out.
 
     What remains is scaled to a unit diagonal first. Not a number where it is singular.
     """
-    free = np.flatnonzero(~held)
-    found = np.where(held, known, 0.0)
+    free = np.flatnonzero(~fixed)
+    y = np.where(fixed, known, 0.0)
     if not free.size:
-        return found
+        return y
     kept = coefficients[np.ix_(free, free)]
     size = np.sqrt(np.abs(np.diag(kept)))
     size[size == 0.0] = 1.0
-    rest = right[free] - coefficients[free] @ found
+    rest = right[free] - coefficients[free] @ y
     try:
-        found[free] = np.linalg.solve(kept / np.outer(size, size), rest / size) / size
+        y[free] = np.linalg.solve(kept / np.outer(size, size), rest / size) / size
     except np.linalg.LinAlgError:
-        found[free] = np.nan
-    return found
+        y[free] = np.nan
+    return y

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbdy.engine.model.system import Body, Rows
+from mbdy.engine.model.system import Body
 
 Array = NDArray[np.float64]
 Numbers = NDArray[Any]
@@ -45,10 +45,6 @@ class Modes:
     shapes: Array
     bends: Array
 
-    @property
-    def count(self) -> int:
-        return len(self.mass)
-
 
 def modes_of(body: Body, stiffness: Array, damping: Array) -> Modes:
     """The modes of a flexible ``body``, with the current entries of ``stiffness`` and ``damping``."""
@@ -66,8 +62,13 @@ def modes_of(body: Body, stiffness: Array, damping: Array) -> Modes:
         gyroscopic=_filled(flex.gyroscopic, (m, m, 3)),
         moment_second=_filled(flex.moment_second, (3, m, m)),
         shapes=np.array([_filled(node.shape, (6, m)) for node in body.nodes.values()]).reshape(-1, 6, m),
-        bends=np.array([_bend(node.bend, m) for node in body.nodes.values()]).reshape(-1, 3, m, m),
+        bends=np.array([_filled(node.bend, (3, m, m)) for node in body.nodes.values()]).reshape(-1, 3, m, m),
     )
+
+
+def cross_matrix(v: Numbers) -> Numbers:
+    """The matrix (3, 3) with ``cross_matrix(a) @ b == a x b``."""
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
 def _symmetric(entries: Array, m: int) -> Array:
@@ -80,34 +81,28 @@ def _symmetric(entries: Array, m: int) -> Array:
 
 
 def _filled(values: ArrayLike, shape: tuple[int, ...]) -> Array:
-    given = np.array(values, dtype=np.float64)
-    return given.reshape(shape) if given.size else np.zeros(shape)
-
-
-def _bend(values: tuple[Rows, ...], m: int) -> Array:
-    return _filled(values, (3, m, m))
+    array = np.array(values, dtype=np.float64)
+    return array.reshape(shape) if array.size else np.zeros(shape)
 
 
 def mass_matrix(mass: float, com: Array, inertia: Array, modes: Modes | None, eta: Numbers) -> Numbers:
     """M(eta) (6 + m, 6 + m), rows of omega, v, eta'; ``inertia`` (3, 3) of the undeformed body is about ``com`` (3)."""
     moment = mass * com
     about_origin = inertia + mass * (com @ com * np.eye(3) - np.outer(com, com))
-    m = modes.count if modes else 0
-    made = np.zeros((6 + m, 6 + m), dtype=np.result_type(eta, np.float64))
+    matrix = np.zeros((6 + len(eta), 6 + len(eta)), dtype=np.result_type(eta, np.float64))
     if modes:
         moment = first_moment(mass, com, modes, eta)
         about_origin = about_origin + np.einsum("k,kab->ab", eta, modes.inertia_first)
         about_origin = about_origin + 0.5 * np.einsum("i,j,ijab->ab", eta, eta, modes.inertia_second)
-        made[:3, 6:] = modes.turning + np.einsum("i,ija->aj", eta, modes.gyroscopic)
-        made[3:6, 6:] = moment_slope(modes, eta)
-        made[6:, :6] = made[:6, 6:].T
-        made[6:, 6:] = modes.mass
-    x, y, z = moment
-    made[:3, :3] = about_origin
-    made[:3, 3:6] = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    made[3:6, :3] = made[:3, 3:6].T
-    made[3:6, 3:6] = mass * np.eye(3)
-    return made
+        matrix[:3, 6:] = modes.turning + np.einsum("i,ija->aj", eta, modes.gyroscopic)
+        matrix[3:6, 6:] = moment_slope(modes, eta)
+        matrix[6:, :6] = matrix[:6, 6:].T
+        matrix[6:, 6:] = modes.mass
+    matrix[:3, :3] = about_origin
+    matrix[:3, 3:6] = cross_matrix(moment)
+    matrix[3:6, :3] = matrix[:3, 3:6].T
+    matrix[3:6, 3:6] = mass * np.eye(3)
+    return matrix
 
 
 def first_moment(mass: float, com: Array, modes: Modes | None, eta: Numbers) -> Numbers:
@@ -143,8 +138,7 @@ def exponential(theta: Numbers) -> tuple[Numbers, Numbers]:
         angle = np.sqrt(squared)
         sine, versine = np.sin(angle) / angle, (1.0 - np.cos(angle)) / squared
         rest = (angle - np.sin(angle)) / (angle * squared)
-    x, y, z = theta
-    k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    k = cross_matrix(theta)
     return np.eye(3) + sine * k + versine * k @ k, np.eye(3) - versine * k + rest * k @ k
 
 

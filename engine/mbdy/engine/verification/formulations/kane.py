@@ -30,16 +30,10 @@ from mbdy.engine.verification.formulations.values import (
     axis_rotation,
     cross,
     cross_matrix,
-    rigid_trees,
     turn,
 )
 
 SOURCE = "E. T. Stoneking, Implementation of Kane's Method (AIAA GNC 2013), Eqs. 20-49 and Table 1"
-
-
-def uncovered(model: Model) -> tuple[str, ...]:
-    """What of ``model`` lies outside this formulation: all but trees of rigid bodies."""
-    return rigid_trees(model)
 
 
 def derivatives(model: Model) -> Derivatives:
@@ -48,7 +42,7 @@ def derivatives(model: Model) -> Derivatives:
 
     def evaluate(x: Array, u: Array, p: Array) -> Array:
         assembly = Assembly(reader, x, u, p)
-        return assembly.rates(solved(assembly.COEF, assembly.RHS, assembly.held, assembly.known))
+        return assembly.rates(solved(assembly.COEF, assembly.RHS, assembly.fixed, assembly.known))
 
     return evaluate
 
@@ -56,7 +50,7 @@ def derivatives(model: Model) -> Derivatives:
 class Assembly:
     """Kane's equations at one instant: ``COEF u' = RHS`` (Eq. 46).
 
-    Bodies stand as in the model; ``columns`` has the place of each one's generalized speeds in ``u``. ``held`` says
+    Bodies stand as in the model; ``columns`` has the place of each one's generalized speeds in ``u``. ``fixed`` says
     which are prescribed or locked, ``known`` what their accelerations are.
     """
 
@@ -69,7 +63,7 @@ class Assembly:
         ends = np.cumsum([0, *(b.joint.n_u for b in reader.model.bodies)]).tolist()
         self.columns = [slice(a, b) for a, b in pairwise(ends)]
         self.speeds = np.concatenate([part.motion.u for part in self.parts])
-        self.held: NDArray[np.bool_] = np.concatenate([part.given.held for part in self.parts])
+        self.fixed: NDArray[np.bool_] = np.concatenate([part.given.fixed for part in self.parts])
         self.known = np.concatenate([part.given.acceleration for part in self.parts])
 
         self.partials = [joint_partials(part) for part in self.parts]
@@ -164,14 +158,14 @@ class Assembly:
         """``x'`` from the generalized accelerations: kinematic equations (Eqs. 43-45)."""
         q_rates, u_rates, h_rates = [], [], []
         for j, part in enumerate(self.parts):
-            motion, own = part.motion, u_rate[self.columns[j]]
+            motion, accelerations = part.motion, u_rate[self.columns[j]]
             turning = motion.turn_rates
             if motion.joint.spherical:
                 turning = quaternion_rate(motion.turns, turning)
             if motion.joint.kind == "attitude":
-                own = np.concatenate([self._mass_centre_acceleration(u_rate), own[3:]])
+                accelerations = np.concatenate([self._mass_centre_acceleration(u_rate), accelerations[3:]])
             q_rates.append(np.concatenate([motion.slide_rates, turning]))
-            u_rates.append(own)
+            u_rates.append(accelerations)
             h_rates.append(wheel_torques(part, self.omega[j]))
         return self.reader.derivatives(q_rates, u_rates, h_rates)
 
@@ -206,9 +200,3 @@ def quaternion_rate(q: Array, omega: Array) -> Array:
     w, x, y, z = q
     rows = np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
     return 0.5 * rows @ omega
-
-
-def coefficients(reader: Reader, x: Array, u: Array, p: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """COEF of Eq. (46) with all rows, and which degrees of freedom are held."""
-    assembly = Assembly(reader, x, u, p)
-    return assembly.COEF, assembly.held

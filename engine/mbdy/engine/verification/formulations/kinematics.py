@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from mbdy.engine.model.system import INERTIAL
 from mbdy.engine.model.topology import ROOT
 from mbdy.engine.verification.formulations.flexible import Numbers, node_motion
-from mbdy.engine.verification.formulations.values import Part, Reader, axis_rotation, cross_matrix, rotation
+from mbdy.engine.verification.formulations.values import Array, Part, Reader, axis_rotation, cross_matrix, rotation
 
 
 @dataclass(frozen=True)
@@ -54,23 +55,24 @@ class Columns:
     """
 
     def __init__(self, reader: Reader) -> None:
-        bodies, at = reader.model.bodies, 0
-        self.u: list[slice] = []
-        self.eta: list[slice] = []
-        for places, sizes in ((self.u, [b.joint.n_u for b in bodies]), (self.eta, [b.modes for b in bodies])):
-            for size in sizes:
-                places.append(slice(at, at + size))
-                at += size
-        self.n = at
-        loops = reader.model.loops
+        bodies, loops = reader.model.bodies, reader.model.loops
+        ends = np.cumsum([0, *(b.joint.n_u for b in bodies), *(b.modes for b in bodies)]).tolist()
+        places = [slice(*pair) for pair in pairwise(ends)]
+        self.u, self.eta, self.n = places[: len(bodies)], places[len(bodies) :], ends[-1]
         grounded = any(INERTIAL in (loop.a.body, loop.b.body) for loop in loops)
         several = bool(loops) and reader.tree.parent.count(ROOT) > 1
         relative = not (grounded or several)
-        self.still: NDArray[np.bool_] = np.zeros(at, dtype=np.bool_)
+        self.still: NDArray[np.bool_] = np.zeros(self.n, dtype=np.bool_)
         self.resting = [b.joint.kind == "attitude" or (b.joint.floating and relative) for b in bodies]
-        for at_rest, own in zip(self.resting, self.u, strict=True):
-            if at_rest:
-                self.still[own.start : own.start + 3] = True
+        for at_rest, speeds in zip(self.resting, self.u, strict=True):
+            self.still[speeds][:3] = at_rest
+
+    def speeds(self, parts: Sequence[Part]) -> Array:
+        """The speeds ``w`` of ``parts``."""
+        w = np.zeros(self.n)
+        for part, joint, modal in zip(parts, self.u, self.eta, strict=True):
+            w[joint], w[modal] = part.motion.u, part.motion.eta_rate
+        return w
 
 
 @dataclass(frozen=True)
@@ -104,15 +106,15 @@ def kinematics(reader: Reader, columns: Columns, parts: Sequence[Part]) -> Kinem
     return Kinematics(bodies, nodes, inertial)
 
 
-def jointed(base: Frame, part: Part, own: slice, n: int, *, resting: bool) -> Frame:
+def jointed(base: Frame, part: Part, places: slice, n: int, *, resting: bool) -> Frame:
     """The frame of a body whose joint sits on ``base``; a ``resting`` one has not moved."""
     constants, motion = part.constants, part.motion
     frame = base.placed(constants.at, constants.frame)
     along = constants.translations.T
     if along.size:
         slides = np.zeros(3) if resting else along @ motion.slides
-        frame = frame.placed(slides, np.eye(3), sliding=_spread(along, own.start, n))
-    turning = own.start + along.shape[1]
+        frame = frame.placed(slides, np.eye(3), sliding=_spread(along, places.start, n))
+    turning = places.start + along.shape[1]
     if motion.joint.spherical:
         return frame.placed(np.zeros(3), rotation(motion.turns), turning=_spread(np.eye(3), turning, n))
     for i, (axis, angle) in enumerate(zip(constants.rotations, motion.turns, strict=True)):
@@ -121,16 +123,17 @@ def jointed(base: Frame, part: Part, own: slice, n: int, *, resting: bool) -> Fr
     return frame
 
 
-def noded(frame: Frame, part: Part, own: slice, n: int) -> dict[str, Frame]:
+def noded(frame: Frame, part: Part, places: slice, n: int) -> dict[str, Frame]:
     """The frames of a body's nodes."""
-    modes, made = part.constants.modes, {}
+    modes, frames = part.constants.modes, {}
     for i, (name, at) in enumerate(zip(part.body.nodes, part.constants.nodes, strict=True)):
         if modes is None:
-            made[name] = frame.placed(at, np.eye(3))
+            frames[name] = frame.placed(at, np.eye(3))
             continue
         moved, slope, turn, rates = node_motion(modes, i, part.motion.eta)
-        made[name] = frame.placed(at + moved, turn, _spread(slope, own.start, n), _spread(rates, own.start, n))
-    return made
+        slope, rates = _spread(slope, places.start, n), _spread(rates, places.start, n)
+        frames[name] = frame.placed(at + moved, turn, slope, rates)
+    return frames
 
 
 def _spread(columns: Numbers, start: int, n: int) -> Numbers:
@@ -152,9 +155,9 @@ def coordinate_rates(part: Part) -> Numbers:
 
 def shifted(parts: Sequence[Part], step: Any) -> list[Part]:
     """``parts`` with coordinates and modes moved on by ``step`` times their rates."""
-    made = []
+    ahead = []
     for part in parts:
         m = part.motion
-        ahead = replace(m, q=m.q + step * coordinate_rates(part), eta=m.eta + step * m.eta_rate)
-        made.append(replace(part, motion=ahead))
-    return made
+        moved = replace(m, q=m.q + step * coordinate_rates(part), eta=m.eta + step * m.eta_rate)
+        ahead.append(replace(part, motion=moved))
+    return ahead

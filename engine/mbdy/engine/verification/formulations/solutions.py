@@ -45,13 +45,12 @@ class Scaled:
 def scaled(system: Constrained) -> Scaled:
     """The equations of ``system`` without what is held."""
     free = ~system.held
-    given = np.where(system.held, system.known, 0.0)
-    M, f = system.M[np.ix_(free, free)], system.f[free] - system.M[free] @ given
+    known = np.where(system.held, system.known, 0.0)
+    M, f = system.M[np.ix_(free, free)], system.f[free] - system.M[free] @ known
     diagonal = np.abs(np.diag(M))
     size = 1.0 / np.sqrt(np.where(diagonal == 0.0, 1.0, diagonal))
-    G, gamma = system.G[:, free] * size, system.gamma - system.G @ given
-    norm = float(np.linalg.norm(G, 2)) if G.size else 1.0
-    norm = norm or 1.0
+    G, gamma = system.G[:, free] * size, system.gamma - system.G @ known
+    norm = float(np.linalg.norm(G, 2)) if G.any() else 1.0
     return Scaled(M * np.outer(size, size), f * size, G / norm, gamma / norm, size, norm)
 
 
@@ -72,8 +71,8 @@ def lagrange(system: Constrained) -> tuple[Array, Array]:
     kept = singular > RANK
     U, G = left[:, kept], singular[kept, None] * right[kept]
     matrix = np.block([[of.M, G.T], [G, np.zeros((len(G), len(G)))]])
-    found = np.linalg.solve(matrix, np.append(of.f, U.T @ of.gamma))
-    return _restored(system, of, found[:n], -U @ found[n:])
+    solution = np.linalg.solve(matrix, np.append(of.f, U.T @ of.gamma))
+    return _restored(system, of, solution[:n], -U @ solution[n:])
 
 
 def kamman(system: Constrained) -> tuple[Array, Array]:
@@ -105,9 +104,9 @@ def penrose(system: Constrained) -> tuple[Array, Array]:
 def terms(system: Constrained) -> Array:
     """Sizes of what each of ``w'`` is a sum of: of the open system's, and of what each multiplier adds."""
     of = scaled(system)
-    found = np.linalg.solve(of.M, np.column_stack([of.f, of.G.T]))
-    added = np.abs(found[:, 1:]) @ np.abs(lagrange(system)[1] * of.norm)
-    return _restored(system, of, np.abs(found[:, 0]) + added, of.gamma)[0]
+    shares = np.linalg.solve(of.M, np.column_stack([of.f, of.G.T]))
+    added = np.abs(shares[:, 1:]) @ np.abs(lagrange(system)[1] * of.norm)
+    return _restored(system, of, np.abs(shares[:, 0]) + added, of.gamma)[0]
 
 
 def condition(system: Constrained) -> float:
@@ -119,16 +118,14 @@ def condition(system: Constrained) -> float:
     of = scaled(system)
     if not of.f.size:
         return 1.0
-    if not (np.all(np.isfinite(of.M)) and np.all(np.diag(of.M) > 0.0)):
+    if not (np.all(np.isfinite(of.M)) and np.all(np.diag(of.M) > 0.0)) or overdetermined(system):
         return np.inf
-    if overdetermined(system):
-        return np.inf
-    found = float(np.linalg.cond(of.M))
+    number = float(np.linalg.cond(of.M))
     _, singular, right = np.linalg.svd(of.G, full_matrices=False)
-    if not np.any(kept := singular > RANK) or not np.isfinite(found):
-        return found
+    if not np.any(kept := singular > RANK) or not np.isfinite(number):
+        return number
     rows = singular[kept, None] * right[kept]
-    return max(found, float(np.linalg.cond(rows @ np.linalg.solve(of.M, rows.T))))
+    return max(number, float(np.linalg.cond(rows @ np.linalg.solve(of.M, rows.T))))
 
 
 def overdetermined(system: Constrained) -> bool:

@@ -17,7 +17,7 @@ from mbdy.engine.model.ports import Ports, StatePart, coordinates, modal, ports,
 from mbdy.engine.model.system import INERTIAL, Body, Joint, Model
 from mbdy.engine.model.topology import ROOT, Tree, tree
 from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, UPPER
-from mbdy.engine.verification.formulations.flexible import Modes, modes_of
+from mbdy.engine.verification.formulations.flexible import Modes, cross_matrix, modes_of
 
 Array = NDArray[np.float64]
 Derivatives = Callable[[Array, Array, Array], Array]
@@ -93,7 +93,7 @@ class Given:
 
     ``forces`` and ``torques`` (1 + nodes, 3) at its mass centre, the gravity gradient's too, then at its nodes, body
     axes (node axes at the nodes of a flexible body); ``modal`` (m) on its modes; ``effort`` [N, N.m] of each degree of
-    freedom; ``rest`` of each coordinate; ``held`` says which degrees of freedom are prescribed or locked and
+    freedom; ``rest`` of each coordinate; ``fixed`` says which degrees of freedom are prescribed or locked and
     ``acceleration`` what they follow (zero where free or locked); ``motors`` [N.m] of its wheels.
     """
 
@@ -102,7 +102,7 @@ class Given:
     modal: Array
     effort: Array
     rest: Array
-    held: NDArray[np.bool_]
+    fixed: NDArray[np.bool_]
     acceleration: Array
     motors: Array
 
@@ -127,10 +127,10 @@ class Reader:
         states = self.ports.states
 
         def places(parts: Iterable[StatePart]) -> NDArray[np.intp]:
-            found = [np.arange(part.size) + (states[part.state].state or 0) for part in parts]
-            return np.concatenate([*found, np.zeros(0, dtype=np.intp)]).astype(np.intp)
+            begins = [(part, states[part.state].state or 0) for part in parts]
+            return np.array([begin + i for part, begin in begins for i in range(part.size)], dtype=np.intp)
 
-        self._q, self._u, self._h = ([places(own(b)) for b in model.bodies] for own in (coordinates, speeds, spins))
+        self._q, self._u, self._h = ([places(sort(b)) for b in model.bodies] for sort in (coordinates, speeds, spins))
         self._eta = [places(modal(b, "displacement")) for b in model.bodies]
         self._eta_rate = [places(modal(b, "rate")) for b in model.bodies]
         self._parameters: bytes = b""
@@ -165,20 +165,18 @@ class Reader:
         eta_accelerations: Sequence[Array] = (),
     ) -> Array:
         """``x'`` from every body's ``q'``, ``u'``, ``h'`` and, where one is flexible, ``eta'`` and ``eta''``."""
-        rates = np.zeros(len(self.ports.state_names))
         rigid = [np.zeros(0)] * len(self._q)
-        for places, values in (
-            (self._q, q_rates), (self._u, u_rates), (self._h, h_rates),
-            (self._eta, eta_rates or rigid), (self._eta_rate, eta_accelerations or rigid),
-        ):  # fmt: skip
-            for at, value in zip(places, values, strict=True):
-                rates[at] = value
+        rates = self.moved(
+            np.zeros(len(self.ports.state_names)), q_rates, u_rates, eta_rates or rigid, eta_accelerations or rigid
+        )
+        for at, h_rate in zip(self._h, h_rates, strict=True):
+            rates[at] = h_rate
         return rates
 
     def moved(
         self, x: Array, q: Sequence[Array], u: Sequence[Array], eta: Sequence[Array], eta_rate: Sequence[Array]
     ) -> Array:
-        """``x`` with other coordinates and speeds of joints and modes."""
+        """``x``, or its rates, with others of coordinates and speeds of joints and modes."""
         changed = x.copy()
         for places, values in ((self._q, q), (self._u, u), (self._eta, eta), (self._eta_rate, eta_rate)):
             for at, value in zip(places, values, strict=True):
@@ -197,7 +195,7 @@ class Reader:
         name, stem, n = body.name, f"{body.name}.joint", body.joint.n_u
         points = [name, *(f"{name}.{node}" for node in body.nodes)]
         effort = read(f"{stem}.force", f"{stem}.torque")
-        held, acceleration = np.zeros(n, dtype=np.bool_), np.zeros(n)
+        fixed, acceleration = np.zeros(n, dtype=np.bool_), np.zeros(n)
         if any(motion != "free" for motion in body.joint.motion):
             commanded = read(f"{stem}.acceleration")
             for i, motion in enumerate(body.joint.motion):
@@ -205,15 +203,15 @@ class Reader:
                 label = "" if n == 1 else f"[{i + 1}]"
                 locked = motion == "switchable" and self._switched(u, f"{stem}.locked{label}")
                 prescribed = motion == "switchable" and self._switched(u, f"{stem}.prescribed{label}")
-                held[i] = motion == "prescribed" or locked or prescribed
-                acceleration[i] = commanded[i] if held[i] and not locked else 0.0
+                fixed[i] = motion == "prescribed" or locked or prescribed
+                acceleration[i] = commanded[i] if fixed[i] and not locked else 0.0
         return Given(
             forces=read(*(f"{point}.force" for point in points)).reshape(-1, 3),
             torques=read(*(f"{point}.torque" for point in points)).reshape(-1, 3),
             modal=read(f"{name}.flex.force"),
             effort=effort if effort.size else np.zeros(n),
             rest=read(f"{stem}.rest"),
-            held=held,
+            fixed=fixed,
             acceleration=acceleration,
             motors=read(*(f"{name}.{wheel}.torque" for wheel in body.wheels)),
         )
@@ -292,14 +290,14 @@ def attracted(branches: Tree, parts: Sequence[Part], orbit_position: Array, mu: 
         centre[b] = origin[b] + C[b] @ constants.com
     masses = np.array([part.constants.mass for part in parts])
     distance = np.linalg.norm(orbit_position)
-    strength, direction, made = mu / distance**3, orbit_position / distance, []
+    strength, direction, pulled = mu / distance**3, orbit_position / distance, []
     for b, part in enumerate(parts):
         e, arm = C[b].T @ direction, C[b].T @ (centre[b] - masses @ centre / masses.sum())
         forces, torques = part.given.forces.copy(), part.given.torques.copy()
         forces[0] += masses[b] * strength * (3.0 * e * (e @ arm) - arm)
         torques[0] += 3.0 * strength * cross(e, part.constants.inertia @ e)
-        made.append(replace(part, given=replace(part.given, forces=forces, torques=torques)))
-    return made
+        pulled.append(replace(part, given=replace(part.given, forces=forces, torques=torques)))
+    return pulled
 
 
 def turn(part: Part) -> Array:
@@ -311,11 +309,6 @@ def turn(part: Part) -> Array:
     for axis, angle in zip(part.constants.rotations, motion.turns, strict=True):
         turned = turned @ axis_rotation(axis, angle)
     return turned
-
-
-def cross_matrix(v: Array) -> Array:
-    """The matrix (3, 3) with ``cross_matrix(a) @ b == a x b``."""
-    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
 def cross(a: Array, b: Array) -> Array:
