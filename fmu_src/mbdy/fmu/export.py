@@ -25,8 +25,9 @@ from mbdy.fmu.native.platforms import ALL, Platform, host, named, require
 from mbdy.fmu.package import Settings
 from mbdy.fmu.python import kind as python_kind
 from mbdy.fmu.table import scalars as rows
+from mbdy.fmu.versions import VERSIONS
 
-VERSIONS, KINDS = ("2.0", "3.0"), ("python", "native")
+KINDS = ("python", "native")
 PART = ".mbdy-"
 """How the name of a file begins that is not whole yet."""
 
@@ -51,7 +52,7 @@ def export_fmu(
     """Writes ``model`` as an FMU and returns its path.
 
     ``path``        ends in ``.fmu``; its folder is made, an earlier file is replaced as a whole.
-    ``fmi``         ``"2.0"`` or ``"3.0"``.
+    ``fmi``         the version of FMI, ``"2.0"`` or ``"3.0"``.
     ``kind``        ``"python"``: made with pythonfmu or pythonfmu3, co-simulation in hosts that run in Python.
                     ``"native"``: C, for any host, co-simulation and model exchange.
     ``step``        [s] longest internal step, or text with a unit (``"1 ms"``); also the default experiment's.
@@ -95,7 +96,7 @@ def _files(
     told("making the equations", 0.0)
     equations = _equations(model, dynamics)
     native = kind == "native"
-    table = rows(ports(assemble(model)), model.initial, derivatives=native, independent=fmi == "3.0")
+    table = rows(ports(assemble(model)), model.initial, derivatives=native, independent=VERSIONS[fmi].time)
 
     def compiling(stage: str, done: float) -> None:
         told(stage, 0.9 * done)
