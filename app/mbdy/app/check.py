@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mbdy.app.common import counted, guarded, load_model, said_warnings, show_json, terminal
+from mbdy.app.options import ModelFile
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @guarded
 def check(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")],
+    model: ModelFile,
     as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
 ) -> None:
     """Load a model: print its bodies and totals, or every fault with its place and what would be right.

@@ -19,6 +19,7 @@ from mbdy.app.common import (
     target,
     terminal,
 )
+from mbdy.app.options import ModelFile
 from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ SMALL_SHARE = 0.05
 
 @guarded
 def linearize(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")],
+    model: ModelFile,
     assign: Annotated[
         list[str] | None,
         typer.Option(

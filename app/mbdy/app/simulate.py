@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +25,7 @@ from mbdy.app.common import (
     target,
     terminal,
 )
+from mbdy.app.options import INTEGRATOR, Integrator, ModelFile, Step
 from mbdy.app.progress import Tell, busy
 
 if TYPE_CHECKING:
@@ -39,20 +39,6 @@ MOST_LINES = 24
 """Rates, and positions, that a summary lists."""
 PAGES, TABLES = (".html", ".htm"), (".csv", ".tsv")
 """How files of the two sorts are usually called."""
-
-
-class IntegratorName(StrEnum):
-    """The core's integrators."""
-
-    RK4 = "rk4"
-    EULER_CROMER = "euler-cromer"
-    ROSENBROCK = "rosenbrock"
-
-
-INTEGRATOR_HELP = (
-    "How a step is made: rk4; euler-cromer (first order); rosenbrock (linearly implicit, for springs, modes and stops "
-    "much faster than the step)."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +65,11 @@ class RunSettings:
 
 @guarded
 def simulate(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")],
+    model: ModelFile,
     until: Annotated[str, typer.Option(help="End of the run, in s or with a unit ('2 min').")] = "60",
     every: Annotated[str | None, typer.Option(help="Time between recorded rows; about 500 rows if left out.")] = None,
-    step: Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")] = "0.001",
-    integrator: Annotated[IntegratorName, typer.Option(help=INTEGRATOR_HELP)] = IntegratorName.RK4,
+    step: Step = "0.001",
+    integrator: Integrator = INTEGRATOR,
     assign: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any input, parameter or start value; as often as needed."),

@@ -17,19 +17,16 @@ from mbdy.app.common import (
     show_json,
     written,
 )
-from mbdy.app.fmu import Platforms
+from mbdy.app.options import INTEGRATOR, Integrator, ModelFile, Platforms, Step
 from mbdy.app.progress import busy
-from mbdy.app.simulate import INTEGRATOR_HELP, IntegratorName
 
-FMI = "2.0"
-"""The version of SSP 1.0's FMUs."""
 NONE = "none"
 """What ``--outputs`` is given to show no output."""
 
 
 @guarded
 def ssp(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")],
+    model: ModelFile,
     controller: Annotated[
         Path, typer.Option(metavar="C.fmu", help="The controller as an FMU (FMI 2.0, co-simulation).")
     ],
@@ -52,8 +49,8 @@ def ssp(
     ] = None,
     kind: Annotated[str, typer.Option(help="What the plant's FMU is made of, as for mbdy fmu.")] = "python",
     platform: Platforms = None,
-    step: Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")] = "0.001",
-    integrator: Annotated[IntegratorName, typer.Option(help=INTEGRATOR_HELP)] = IntegratorName.RK4,
+    step: Step = "0.001",
+    integrator: Integrator = INTEGRATOR,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Export a model and a controller, connected, as an SSP package."""
@@ -63,6 +60,7 @@ def ssp(
     from mbdy.blocks.too_fast import tell_of_what_is_too_fast
     from mbdy.fmu import export_ssp
     from mbdy.fmu.export import checked, platforms_of
+    from mbdy.fmu.ssp.parts import FMI
 
     checked(fmi=FMI, kind=kind, step=internal, integrator=integrator.value)
     wanted = [one.name for one in platforms_of(platform or (), kind)]

@@ -18,6 +18,7 @@ from mbdy.app.common import (
     target,
     terminal,
 )
+from mbdy.app.options import ModelFile
 from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @guarded
 def verify(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")],
+    model: ModelFile,
     states: Annotated[int, typer.Option(min=0, help="Random states, beside the start of the file.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Of the random states; the same seed gives the same ones.")] = 0,
     report: Annotated[
