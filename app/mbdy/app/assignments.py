@@ -36,14 +36,14 @@ class Assignment:
 
 def assigned(plant: Plant, texts: list[str], option: str = "--set") -> list[Assignment]:
     """Set what ``texts`` say on ``plant``; raises `RequestError` that repeats the ``option`` it is about."""
-    made = [assignment(text, plant.ports, option) for text in texts]
-    for one in made:
+    assignments = [assignment(text, plant.ports, option) for text in texts]
+    for one in assignments:
         try:
             plant[one.name] = list(one.values)
         except VariableError as fault:
             raise RequestError(f"{option} {one.text}: {fault}") from None
     plant.outputs()  # refuses what the values together cannot be, such as an attitude of zeros
-    return made
+    return assignments
 
 
 def assignment(text: str, ports: Ports, option: str = "--set") -> Assignment:
@@ -92,10 +92,10 @@ def _values(text: str, name: str, variable: Variable, part: slice) -> _Read:
         raise RefusalError("has too many brackets", "give a list such as [0.1, 0, 0]")
     if len(entries) != len(units):
         raise RefusalError(_wrong_count(name, variable, part, len(entries)))
-    found = _Read()
+    result = _Read()
     for entry, unit in zip(entries, units, strict=True):
-        found.add(entry, unit)
-    return found
+        result.add(entry, unit)
+    return result
 
 
 def _wrong_count(name: str, variable: Variable, part: slice, got: int) -> str:

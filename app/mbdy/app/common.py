@@ -109,8 +109,8 @@ def _bad_model(source: str, faults: tuple[Fault, ...]) -> Diagnosis:
     lines = [f"{source}: {fault}" for fault in faults]
     if len(faults) > 1:
         lines.append(f"{len(faults)} faults in {source}")
-    told = ({"file": source, "path": f.path, "message": f.message, "remedy": f.remedy} for f in faults)
-    return Diagnosis(BAD_INPUT, tuple(lines), tuple(told))
+    entries = ({"file": source, "path": f.path, "message": f.message, "remedy": f.remedy} for f in faults)
+    return Diagnosis(BAD_INPUT, tuple(lines), tuple(entries))
 
 
 @contextmanager
@@ -214,13 +214,13 @@ def program() -> str:
     """What a person types to run mbdy again as it runs now: ``mbdy`` where the shell finds this one, else its path."""
     if "UV_RUN_RECURSION_DEPTH" in os.environ:  # on uv's path, not on the person's
         return "uv run mbdy"
-    called, found = Path(sys.argv[0]), shutil.which("mbdy")
+    called, on_path = Path(sys.argv[0]), shutil.which("mbdy")
     if called.name == "__main__.py":
         python = shutil.which("python")
         here = python is not None and os.path.abspath(python) == os.path.abspath(sys.executable)
         return f"{'python' if here else quoted(sys.executable)} -m mbdy"
-    own = called.stem == "mbdy" and os.path.dirname(called) and called.exists()
-    if not own or (found and os.path.samefile(found, called)):
+    script = called.stem == "mbdy" and os.path.dirname(called) and called.exists()
+    if not script or (on_path and os.path.samefile(on_path, called)):
         return "mbdy"
     return quoted(called)
 

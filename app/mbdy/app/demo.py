@@ -57,7 +57,7 @@ def demo(
     copied(folder)
     files = {name: target(folder / name, "--folder") for name in ("satellite.fmu", "run.csv", "report.html")}
     model = load_model(folder / MODEL)
-    own = _Controller(folder / CONTROLLER)
+    controller = _Controller(folder / CONTROLLER)
     from mbdy.app.fmu_run import step_fmu
     from mbdy.app.report import report
     from mbdy.blocks import simulate
@@ -69,7 +69,7 @@ def demo(
         run = step_fmu(
             files["satellite.fmu"],
             model,
-            own.fresh(),
+            controller.fresh(),
             until=UNTIL,
             sample=SAMPLE,
             stride=STRIDE,
@@ -80,7 +80,7 @@ def demo(
             model,
             until=UNTIL,
             every=SAMPLE * STRIDE,
-            controller=own.fresh(),
+            controller=controller.fresh(),
             sample=SAMPLE,
             progress=tell,
         )
@@ -94,7 +94,7 @@ def demo(
         "integrator": "rk4",
     }
     report(run, model, files["report.html"], settings=settings, warnings=said_warnings)
-    results = measured(run, block, own.errors(run))
+    results = measured(run, block, controller.errors(run))
     if as_json:
         show_json({"ok": True, "files": files, "results": results, "warnings": said_warnings})
     else:
@@ -144,9 +144,9 @@ class _Controller:
         parts = np.array([self._told(error, aim, q) for q in run[f"{BODY}.attitude"]])
         return 2 * np.arctan2(np.linalg.norm(parts[:, 1:], axis=1), abs(parts[:, 0]))
 
-    def _told(self, function: Callable[..., Any], *given: object) -> Any:
+    def _told(self, function: Callable[..., Any], *arguments: object) -> Any:
         try:
-            return function(*given)
+            return function(*arguments)
         except Exception as fault:
             raise RequestError(f"{self.path}{self._line(fault)}: {type(fault).__name__}: {fault}") from fault
 

@@ -42,8 +42,8 @@ class DynamicsName(StrEnum):
     def dynamics(self) -> Dynamics | None:
         from mbdy.engine import Linear, PartlyLinear
 
-        made = {self.LINEAR: Linear(), self.FIRST_ORDER: Linear(geometry="first-order"), self.PARTLY: PartlyLinear()}
-        return made.get(self)
+        choices = {self.LINEAR: Linear(), self.FIRST_ORDER: Linear(geometry="first-order"), self.PARTLY: PartlyLinear()}
+        return choices.get(self)
 
 
 @guarded

@@ -83,21 +83,23 @@ def _stepped(
     return np.array(times), np.array(rows)
 
 
-def _scalars(table: Ports, given: Mapping[str, Any]) -> tuple[list[str], list[float]]:
+def _scalars(table: Ports, commands: Mapping[str, Any]) -> tuple[list[str], list[float]]:
     """Inputs by name, vectors among them, as the scalars that an FMU knows."""
     names: list[str] = []
     values: list[float] = []
-    for name, value in given.items():
+    for name, value in commands.items():
         try:
             variable, part = table.find(name)
         except KeyError as fault:
             raise RequestError(f"the controller gives {name!r}: {fault.args[0]}") from None
-        own = variable.scalar_names[part]
+        elements = variable.scalar_names[part]
         numbers = np.asarray(value, dtype=float).ravel().tolist()
-        if variable.causality != "input" or len(numbers) != len(own):
-            needed = f"must be an input of {len(own)} values" if variable.causality == "input" else "is not an input"
+        if variable.causality != "input" or len(numbers) != len(elements):
+            needed = (
+                f"must be an input of {len(elements)} values" if variable.causality == "input" else "is not an input"
+            )
             raise RequestError(f"the controller gives {name!r} {len(numbers)} values: it {needed}")
-        names += own
+        names += elements
         values += numbers
     return names, values
 
@@ -112,8 +114,8 @@ class _Seen(Mapping[str, Any]):
         variable, part = self._table.find(name)
         if variable.causality != "output":
             raise KeyError(f"{name!r} is not an output")
-        found = self._values[variable.offset + part.start : variable.offset + part.stop]
-        return float(found[0]) if len(found) == 1 else found
+        elements = self._values[variable.offset + part.start : variable.offset + part.stop]
+        return float(elements[0]) if len(elements) == 1 else elements
 
     def __iter__(self) -> Any:
         return iter(self._table.output_names)

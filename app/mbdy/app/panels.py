@@ -80,7 +80,7 @@ def sections(run: Run) -> list[Section]:
     known = recorded(run)
 
     bodies = [v for v in known if v.port == "attitude"]
-    found = [
+    result = [
         Section(
             "Rates",
             "Angular velocity of each body relative to the inertial frame, in body axes.",
@@ -105,8 +105,8 @@ def sections(run: Run) -> list[Section]:
     if len(run.names) < len(run.ports.output_names):
         drawn = {v.name for v in known if v.port in DRAWN or _modal(v)}
         rest = [v for v in known if v.name not in drawn and v.name not in TOTALS]
-        found.append(Section("Other outputs", "Recorded on request.", tuple(panel(run, v) for v in rest)))
-    return [section for section in found if section.panels]
+        result.append(Section("Other outputs", "Recorded on request.", tuple(panel(run, v) for v in rest)))
+    return [section for section in result if section.panels]
 
 
 def panel(run: Run, variable: Variable) -> Panel:
@@ -135,8 +135,8 @@ def _joints(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
     ports = ("joint_positions", "joint_rates")
     of_joint = [v for v in known if v.port in ports]
     for joint in dict.fromkeys(v.owner for v in of_joint):
-        own = [v for v in of_joint if v.owner == joint]
-        yield from (panel(run, v) for port in ports for v in own if v.port == port)
+        outputs = [v for v in of_joint if v.owner == joint]
+        yield from (panel(run, v) for port in ports for v in outputs if v.port == port)
 
 
 def _modes(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
@@ -157,18 +157,18 @@ def _loops(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
     """Loop by loop: its force and torque, then its errors, each unit by itself."""
     of_loop = [v for v in known if v.port in ("residuals", "loops")]
     for loop in dict.fromkeys(v.owner for v in of_loop):
-        own = {v.quantity: v for v in of_loop if v.owner == loop}
-        yield from (panel(run, own[what]) for what in ("force", "torque") if what in own)
+        outputs = {v.quantity: v for v in of_loop if v.owner == loop}
+        yield from (panel(run, outputs[what]) for what in ("force", "torque") if what in outputs)
         for what in ("residual", "residual_rate"):
-            if what in own:
-                yield from _errors(run, own[what])
+            if what in outputs:
+                yield from _errors(run, outputs[what])
 
 
 def _errors(run: Run, variable: Variable) -> Iterator[Panel]:
     """The errors of a loop or their rates, one panel for each unit."""
     values = run[variable.name].reshape(len(run), -1)
     for unit in dict.fromkeys(variable.units):
-        places = [k for k, own in enumerate(variable.units) if own == unit]
+        places = [k for k, each in enumerate(variable.units) if each == unit]
         lines = tuple((variable.labels[k] or variable.name, values[:, k]) for k in places)
         yield Panel(variable.name, variable.description, unit, lines)
 

@@ -200,9 +200,9 @@ def _tables(run: Run, values: Mapping[str, float]) -> str:
 
 
 def _row(variable: Variable, values: Mapping[str, float]) -> str:
-    given = variable.start or (0.0,) * variable.size
+    starts = variable.start or (0.0,) * variable.size
     changed = any(name in values for name in variable.scalar_names)
-    shown = [values.get(name, old) for name, old in zip(variable.scalar_names, given, strict=True)]
+    shown = [values.get(name, old) for name, old in zip(variable.scalar_names, starts, strict=True)]
     text = ", ".join(f"{value:.9g}" for value in shown)
     badge = ' <span class="set">set</span>' if changed else ""
     unit = ", ".join(dict.fromkeys(variable.units))

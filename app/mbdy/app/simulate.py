@@ -124,7 +124,7 @@ def simulate(
     for path, option in ((csv, "-o"), (report, "--report")):
         if path:
             target(path, option)
-    patterns = [part.strip() for given in outputs for part in given.split(",")] if outputs else None
+    patterns = [part.strip() for text in outputs for part in text.split(",")] if outputs else None
     with busy("simulating") as tell:
         run, fault = _run(plant, settings, patterns, tell)
     done = Done(run, loaded, settings, values | _sizes(table), str(fault or ""))
@@ -248,10 +248,10 @@ def _tell(done: Done, *, as_json: bool) -> None:
         from mbdy.app.summary import facts
 
         asked = {"until": settings.until, "every": settings.every, "step": settings.step}
-        told: dict[str, Any] = {"ok": not done.faults, **({"error": "\n".join(done.faults)} if done.faults else {})}
-        told["settings"] = {**asked, "integrator": settings.integrator}
+        summary: dict[str, Any] = {"ok": not done.faults, **({"error": "\n".join(done.faults)} if done.faults else {})}
+        summary["settings"] = {**asked, "integrator": settings.integrator}
         files = {sort: done.kept.get(sort) for sort in ("csv", "report")}
-        show_json({**told, **files, "warnings": said_warnings, **(facts(run) if len(run) else {})})
+        show_json({**summary, **files, "warnings": said_warnings, **(facts(run) if len(run) else {})})
         return
     if len(run):
         summarise(done)

@@ -84,7 +84,7 @@ def ssp(
 
     system = read_ssd(str(path)).system
     assert system is not None  # a description has one
-    made = [c for c in system.connections if c.startElement and c.endElement]
+    connections = [c for c in system.connections if c.startElement and c.endElement]
     size = path.stat().st_size
     if as_json:
         show_json(
@@ -97,14 +97,14 @@ def ssp(
                 "integrator": integrator.value,
                 "connections": [
                     {"from": f"{c.startElement}.{c.startConnector}", "to": f"{c.endElement}.{c.endConnector}"}
-                    for c in made
+                    for c in connections
                 ],
                 "outputs": [connector.name for connector in system.connectors],
                 "warnings": said_warnings,
             }
         )
     else:
-        parts = f"{counted(len(made), 'connection')}, {counted(len(system.connectors), 'output')}"
+        parts = f"{counted(len(connections), 'connection')}, {counted(len(system.connectors), 'output')}"
         typer.echo(f"wrote {path}: plant and controller, {parts}, {max(1, size // 1024)} KiB")
 
 

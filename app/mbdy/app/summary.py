@@ -103,17 +103,17 @@ def causes(model: Model, table: Ports, largest: Mapping[str, float]) -> dict[str
     """
 
     def acts(quantity: Quantity, *ports: str) -> bool:
-        given = (v for v in (*table.inputs, *table.hidden) if v.port in ports and v.quantity == quantity)
-        starts = ((name, start) for v in given for name, start in zip(v.scalar_names, v.start or (), strict=True))
+        variables = (v for v in (*table.inputs, *table.hidden) if v.port in ports and v.quantity == quantity)
+        starts = ((name, start) for v in variables for name, start in zip(v.scalar_names, v.start or (), strict=True))
         return any(largest.get(name, start) for name, start in starts)
 
     roots = [body.joint for body in model.bodies if body.joint.to == "inertial"]
-    held = any(not joint.floating or any(motion != "free" for motion in joint.motion) for joint in roots)
+    mounted = any(not joint.floating or any(motion != "free" for motion in joint.motion) for joint in roots)
     forces = acts("force", "external_forces", "node_forces")
     torques = acts("torque", "external_forces", "node_forces")
     outside = ["external forces act"] * forces
     looped = any(side.body == INERTIAL for loop in model.loops for side in (loop.a, loop.b))
-    mount = ["the joint to inertial acts"] * held + ["a loop to inertial acts"] * looped
+    mount = ["the joint to inertial acts"] * mounted + ["a loop to inertial acts"] * looped
     said = {
         TOTALS[0]: outside + ["external torques act"] * torques + mount,
         TOTALS[1]: ["gravity acts"] * acts("gravity", "gravity") + outside + mount,
@@ -124,7 +124,7 @@ def causes(model: Model, table: Ports, largest: Mapping[str, float]) -> dict[str
 def facts(run: Run) -> dict[str, Any]:
     """The summary for a machine, in SI."""
     present = {variable.name for variable in recorded(run)}
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "rows": len(run),
         "end": float(run.time[-1]),
         "complete": run.complete,
@@ -134,7 +134,7 @@ def facts(run: Run) -> dict[str, Any]:
     for name in TOTALS[:3]:
         if name in present:
             change = drift(run, name)
-            found["drift"][name] = {"unit": change.unit, "worst": change.worst, "relative": change.relative}
+            result["drift"][name] = {"unit": change.unit, "worst": change.worst, "relative": change.relative}
     if TOTALS[3] in present:
-        found["work_residual"] = {"unit": "W", "worst": float(np.abs(run[TOTALS[3]]).max())}
-    return found
+        result["work_residual"] = {"unit": "W", "worst": float(np.abs(run[TOTALS[3]]).max())}
+    return result

@@ -89,23 +89,23 @@ def _files(
     settings: Settings,
     wanted: Sequence[Platform],
     dynamics: Dynamics | None,
-    told: Progress,
+    tell: Progress,
 ) -> dict[str, bytes]:
     """All files of the FMU by their path inside, the description first."""
     fmi, scalars = settings.fmi, settings.scalars
-    told("making the equations", 0.0)
+    tell("making the equations", 0.0)
     equations = _equations(model, dynamics)
     native = kind == "native"
     table = rows(ports(assemble(model)), model.initial, derivatives=native, independent=VERSIONS[fmi].time)
 
     def compiling(stage: str, done: float) -> None:
-        told(stage, 0.9 * done)
+        tell(stage, 0.9 * done)
 
     if native:
         packed = native_kind.package(model, equations, table, settings, wanted, compiling)
     else:
         packed = python_kind.package(model, equations, table, settings, compiling)
-    told("writing the FMU", 0.9)
+    tell("writing the FMU", 0.9)
     about = About(
         name=model.name,
         description=f"{model.name}: {len(model.bodies)} bodies, dynamics by mbdy",
@@ -141,10 +141,10 @@ def platforms_of(names: str | Sequence[str], kind: str) -> tuple[Platform, ...]:
             )
         return ()
     try:
-        found = [one for part in parts for one in (ALL if part == "all" else (named(part),))] or [host()]
+        chosen = [one for part in parts for one in (ALL if part == "all" else (named(part),))] or [host()]
     except ValueError as error:
         raise ExportError(str(error)) from None
-    wanted = tuple(dict.fromkeys(found))
+    wanted = tuple(dict.fromkeys(chosen))
     require(wanted)
     return wanted
 

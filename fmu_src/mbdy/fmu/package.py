@@ -52,11 +52,11 @@ class Package:
 
 def digest(files: Mapping[str, bytes]) -> bytes:
     """A hash of ``files``, their names and contents."""
-    made = hashlib.sha256()
+    mark = hashlib.sha256()
     for part in (part for name, data in sorted(files.items()) for part in (name.encode(), data)):
-        made.update(len(part).to_bytes(8))
-        made.update(part)
-    return made.digest()
+        mark.update(len(part).to_bytes(8))
+        mark.update(part)
+    return mark.digest()
 
 
 def identifier(name: str, mark: bytes) -> str:

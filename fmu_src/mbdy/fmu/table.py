@@ -32,8 +32,8 @@ class Scalar:
     ``dx`` a derivative, at its state's place in ``x``; ``t`` the time. ``start_at`` is where the start value lies in
     ``s``, ``state`` which place in ``x`` it is. ``array`` names the array of FMI 3 that has it as an element.
     ``dependencies`` are value references of the inputs that act on an output at the same instant. ``guess`` tells that
-    the start of a state is one, from which closed loops may move it, ``given`` that the model file gives it. ``label``
-    is its index, that of its state for a derivative.
+    the start of a state is one, from which closed loops may move it, ``from_file`` that the model file gives it.
+    ``label`` is its index, that of its state for a derivative.
     """
 
     owner: Owner
@@ -57,7 +57,7 @@ class Scalar:
     nominal: float | None
     dependencies: tuple[int, ...]
     guess: bool = False
-    given: bool = False
+    from_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +114,17 @@ def scalars(
 
 def arrays(table: Sequence[Scalar], *, scalars: bool = False) -> tuple[Array, ...]:
     """``table`` by the variables of FMI 3, arrays where it has them, or with ``scalars`` one variable a row."""
-    made: list[Array] = []
+    variables: list[Array] = []
     for array, group in groupby(enumerate(table), key=lambda item: item[1].array):
         rows = list(group)
         if array is None or scalars:
-            made += [Array(row.name, vr, (row,)) for vr, row in rows]
+            variables += [Array(row.name, vr, (row,)) for vr, row in rows]
         else:
-            made.append(Array(array, rows[0][0], tuple(row for _, row in rows)))
-    return tuple(made)
+            variables.append(Array(array, rows[0][0], tuple(row for _, row in rows)))
+    return tuple(variables)
 
 
-def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], nominal: float | None, given: bool) -> Scalar:
+def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], nominal: float | None, from_file: bool) -> Scalar:
     default = 0.0 if v.causality != "output" else None
     return Scalar(
         owner=v.owner,
@@ -147,15 +147,15 @@ def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], nominal: float |
         maximum=v.maximum,
         nominal=nominal,
         dependencies=dependencies,
-        given=given,
+        from_file=from_file,
     )
 
 
-def _hidden(v: Variable, nominal: float | None, given: bool, *, local: bool) -> Iterator[Scalar]:
+def _hidden(v: Variable, nominal: float | None, from_file: bool, *, local: bool) -> Iterator[Scalar]:
     """What there is of a variable that is left out: states as ``local`` ones, and start values that no such state has
     as parameters of the start."""
     for k in range(v.size if v.causality == "output" else 0):
-        row = _scalar(v, k, (), nominal, given)
+        row = _scalar(v, k, (), nominal, from_file)
         if local and row.state is not None:
             yield replace(row, causality="local", vector="x", place=row.state)
         elif row.start_at is not None:

@@ -149,8 +149,8 @@ def _cross(wanted: Platform) -> Compiler:
 
 def glibc_needed(library: bytes) -> tuple[int, int]:
     """The newest version of glibc whose functions an ELF file names; (0, 0) where it names none."""
-    found = re.findall(rb"\0GLIBC_(\d+)\.(\d+)", library)
-    return max(((int(major), int(minor)) for major, minor in found), default=(0, 0))
+    versions = re.findall(rb"\0GLIBC_(\d+)\.(\d+)", library)
+    return max(((int(major), int(minor)) for major, minor in versions), default=(0, 0))
 
 
 def binaries(built: Mapping[Platform, Path], identifier: str, fmi: str) -> dict[str, bytes]:

@@ -147,15 +147,15 @@ def _loop(loop: Loop) -> tuple[str, ...]:
 
 def _use(table: Sequence[Scalar], step: float, kind: str) -> Iterator[str]:
     """How to run it under FMPy, with the names of this model."""
-    seen = next((row for row in table if row.causality == "output" and row.array is None), None)
-    given = next(row for row in table if row.causality == "parameter" and row.array is None)
-    wanted = f', output=["{seen.name}"]' if seen else ""
+    output = next((row for row in table if row.causality == "output" and row.array is None), None)
+    parameter = next(row for row in table if row.causality == "parameter" and row.array is None)
+    wanted = f', output=["{output.name}"]' if output else ""
     lines = [
         "import fmpy",
         "",
         "result = fmpy.simulate_fmu(",
         f'    "model.fmu", stop_time=10, output_interval={10 * step:.6g}{wanted},',
-        f'    start_values={{"{given.name}": {given.start!r}}},',
+        f'    start_values={{"{parameter.name}": {parameter.start!r}}},',
         ")",
     ]
     yield f"<pre>{_text(chr(10).join(lines))}</pre>"

@@ -97,8 +97,8 @@ def _lines(body: Body) -> tuple[str, ...]:
 
 def _joint(body: Body) -> tuple[str, ...]:
     """What a joint's line says: its kind, and how it can be held."""
-    held = sorted({motion for motion in body.joint.motion if motion != "free"})
-    return (_short(body.joint.kind), *held[:1])
+    motions = sorted({motion for motion in body.joint.motion if motion != "free"})
+    return (_short(body.joint.kind), *motions[:1])
 
 
 def _short(line: str) -> str:

@@ -66,8 +66,8 @@ def _member(row: Scalar) -> bool:
 def _owners(model: Model) -> Iterator[tuple[Owner, str]]:
     """What can be a terminal, and what it is."""
     for body in model.bodies:
-        name, joint, (own, *nodes) = body.name, body.joint, points_of(body)
-        yield own, f"Body {name}: loads at its mass centre, motion of its origin"
+        name, joint, (point, *nodes) = body.name, body.joint, points_of(body)
+        yield point, f"Body {name}: loads at its mass centre, motion of its origin"
         if not joint.floating:
             yield Owner("joint", name), f"Joint of {name} on {joint.to} ({joint.kind})"
         if body.flex:

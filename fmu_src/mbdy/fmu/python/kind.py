@@ -112,8 +112,10 @@ def package(
     return Package(name, token, files)
 
 
-def _built(flavour: Flavour, name: str, own: Mapping[str, bytes], door: bytes | None) -> Iterator[tuple[str, bytes]]:
-    """What pythonfmu adds to ``own`` files, its Linux library behind ``door`` where we have one.
+def _built(
+    flavour: Flavour, name: str, contents: Mapping[str, bytes], door: bytes | None
+) -> Iterator[tuple[str, bytes]]:
+    """What pythonfmu adds to ``contents`` files, its Linux library behind ``door`` where we have one.
 
     It builds an FMU around the class that it calls; Python's path and modules are left as they were.
     """
@@ -121,7 +123,7 @@ def _built(flavour: Flavour, name: str, own: Mapping[str, bytes], door: bytes | 
     sources = SOURCES.format(builder=flavour.version.builder)
     with tempfile.TemporaryDirectory(prefix="mbdy-fmu-") as folder:
         script = Path(folder) / f"{name}.py"
-        script.write_bytes(own[f"resources/{name}.py"])
+        script.write_bytes(contents[f"resources/{name}.py"])
         path, bytecode = list(sys.path), sys.dont_write_bytecode
         sys.dont_write_bytecode = True
         try:
@@ -139,5 +141,5 @@ def _built(flavour: Flavour, name: str, own: Mapping[str, bytes], door: bytes | 
                         file.replace("sources/", sources, 1),
                         opened.read(file),
                     )
-                elif file != "modelDescription.xml" and file not in own:
+                elif file != "modelDescription.xml" and file not in contents:
                     yield file, opened.read(file)

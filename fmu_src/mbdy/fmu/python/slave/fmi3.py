@@ -21,10 +21,10 @@ class Slave3(Fmi3Slave):
 
     instance: Instance
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
         self.modelName = type(self).__module__
-        if "visible" in given:  # else it is the builder, which only asks for the name
+        if "visible" in arguments:  # else it is the builder, which only asks for the name
             parts = importlib.import_module(f"{__name__}_parts.instance")
             self.instance = parts.opened(self, Fmi3Status, "x86_64-linux")
 
