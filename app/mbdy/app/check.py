@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 
 @guarded
-def check(
-    model: ModelFile,
-    as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
-) -> None:
+def check(model: ModelFile, as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False) -> None:
     """Load a model: print its bodies and totals, or every fault with its place and what would be right.
 
     Exit status 2 for a model with faults.

@@ -197,6 +197,11 @@ def _same(path: Path, other: Path) -> bool:
     return path.resolve() == other.resolve()
 
 
+def attributes(thing: object, *names: str) -> dict[str, Any]:
+    """What JSON has under the names that ``thing`` has it under."""
+    return {name: getattr(thing, name) for name in names}
+
+
 def counted(count: int, what: str) -> str:
     """``"1 row"``, ``"2 rows"``."""
     return f"{count} {what}" + ("" if count == 1 else "s")

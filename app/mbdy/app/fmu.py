@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mbdy.app.common import (
-    guarded,
-    load_model,
-    said_warnings,
-    seconds,
-    show_json,
-    written,
-)
+from mbdy.app.common import guarded, load_model, said_warnings, seconds, show_json, written
 from mbdy.app.options import INTEGRATOR, Integrator, ModelFile, Platforms, Step, table
 from mbdy.app.progress import busy
 

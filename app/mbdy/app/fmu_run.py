@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from mbdy.app.common import RequestError
 from mbdy.app.progress import Tell
-from mbdy.blocks import Run
+from mbdy.blocks import Outputs, Run
+from mbdy.blocks.plant.typed import OutputLayout
 from mbdy.engine import Model, Ports, ports
 
 Array = NDArray[np.float64]
-Controller = Callable[[float, Mapping[str, Any]], Mapping[str, Any]]
+Controller = Callable[[float, Outputs], Mapping[str, Any]]
 
 
 def step_fmu(
@@ -68,10 +69,10 @@ def _stepped(
 ) -> tuple[Array, Array]:
     steps = round(until / sample)
     outputs = [references[name] for name in table.output_names]
-    times, rows = [], []
+    layout, times, rows = OutputLayout(table), [], []
     for i in range(steps + 1):
         time = i * sample
-        y = _Seen(table, np.array(slave.getReal(outputs)))
+        y = Outputs(layout, time, np.array(slave.getReal(outputs)))
         names, values = _scalars(table, controller(time, y))
         slave.setReal([references[name] for name in names], values)
         if i % stride == 0:
@@ -102,23 +103,3 @@ def _scalars(table: Ports, commands: Mapping[str, Any]) -> tuple[list[str], list
         names += elements
         values += numbers
     return names, values
-
-
-class _Seen(Mapping[str, Any]):
-    """Outputs by name: ``y["bus.omega"]`` is an array, ``y["bus.omega[1]"]`` a number."""
-
-    def __init__(self, table: Ports, values: Array) -> None:
-        self._table, self._values = table, values
-
-    def __getitem__(self, name: str) -> Any:
-        variable, part = self._table.find(name)
-        if variable.causality != "output":
-            raise KeyError(f"{name!r} is not an output")
-        elements = self._values[variable.offset + part.start : variable.offset + part.stop]
-        return float(elements[0]) if len(elements) == 1 else elements
-
-    def __iter__(self) -> Any:
-        return iter(self._table.output_names)
-
-    def __len__(self) -> int:
-        return len(self._table.output_names)

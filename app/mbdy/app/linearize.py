@@ -9,6 +9,7 @@ import typer
 
 from mbdy.app.common import (
     RequestError,
+    attributes,
     counted,
     guarded,
     load_model,
@@ -143,8 +144,7 @@ def _facts(linearization: Linearization) -> dict[str, Any]:
         "fastest": abs(fastest(linearization)),
         "modes": [
             {
-                "frequency": mode.frequency,
-                "damping": mode.damping,
+                **attributes(mode, "frequency", "damping"),
                 "eigenvalue": [mode.eigenvalue.real, mode.eigenvalue.imag],
                 "rigid": mode.rigid,
                 "shape": {name: [share.real, share.imag] for name, share in mode.shape.items()},

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from mbdy.app.common import counted
+from mbdy.app.common import attributes, counted
 from mbdy.blocks.fast_mode import longest_step
 from mbdy.engine import Assembly, Body, Loop, Model
 from mbdy.engine.assembly.start import assembly
@@ -57,14 +57,11 @@ def loop_facts(model: Model) -> dict[str, Any]:
     """The loops, and what closing them took and leaves, for a machine, in SI; None for the latter without loops."""
     loops = [
         {
-            "name": loop.name,
-            "kind": loop.kind,
+            **attributes(loop, "name", "kind"),
             "a": place(loop.a),
             "b": place(loop.b),
             "rows": list(loop.rows),
-            "distance": loop.distance,
-            "closed": loop.closed,
-            "switchable": loop.switchable,
+            **attributes(loop, "distance", "closed", "switchable"),
         }
         for loop in model.loops
     ]
@@ -74,18 +71,8 @@ def loop_facts(model: Model) -> dict[str, Any]:
     return {
         "loops": loops,
         "assembly": {
-            "rows": closure.rows,
-            "rank": closure.rank,
-            "redundant": closure.redundant,
-            "degrees_of_freedom": closure.degrees_of_freedom,
-            "moved": {
-                "angle": closure.angle,
-                "angle_of": closure.angle_of,
-                "distance": closure.distance,
-                "distance_of": closure.distance_of,
-                "modal": closure.modal,
-                "speed": closure.speed,
-            },
+            **attributes(closure, "rows", "rank", "redundant", "degrees_of_freedom"),
+            "moved": attributes(closure, "angle", "angle_of", "distance", "distance_of", "modal", "speed"),
         },
     }
 

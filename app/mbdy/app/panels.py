@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.app.summary import TOTALS, displayed, drift, recorded
+from mbdy.app.summary import CONSERVED, TOTALS, displayed, drifts, recorded, residual
 from mbdy.blocks import Run
 from mbdy.engine import Variable
 
@@ -100,7 +100,7 @@ def sections(run: Run) -> list[Section]:
             "closure, turning rows apart from moving ones.",
             tuple(_loops(run, known)),
         ),
-        Section("Momentum and energy", _balance_words(), tuple(_balances(run, known))),
+        Section("Momentum and energy", _balance_words(), tuple(_balances(run))),
     ]
     if len(run.names) < len(run.ports.output_names):
         drawn = {v.name for v in known if v.port in DRAWN or _modal(v)}
@@ -173,19 +173,16 @@ def _errors(run: Run, variable: Variable) -> Iterator[Panel]:
         yield Panel(variable.name, variable.description, unit, lines)
 
 
-def _balances(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
-    present = {v.name for v in known}
-    for name, what in zip(TOTALS[:3], ("Angular momentum", "Linear momentum", "Energy"), strict=True):
-        if name not in present:
-            continue
-        change = drift(run, name)
+def _balances(run: Run) -> Iterator[Panel]:
+    for change in drifts(run):
+        what = CONSERVED[change.name].capitalize()
         lines = ((what, change.change / change.start if change.start else change.change),)
         start = f"At the start {change.start:.6g} {change.unit}"
         if change.start:
             yield Panel(f"{what}: drift", f"Change since the start, relative to it. {start}", "relative", lines)
         else:
             yield Panel(f"{what}: drift", f"Change since the start. {start}", change.unit, lines)
-    if TOTALS[3] in present:
+    if residual(run) is not None:
         lines = (("residual", run[TOTALS[3]]),)
         yield Panel("Work balance", "Rate of kinetic energy less the power of all forces", "W", lines)
 

@@ -113,10 +113,7 @@ def simulate(
         raise RequestError(f"--until: {said} would never end; give a shorter --until or a longer --step")
     with busy("building the equations"):
         plant = Plant(
-            loaded,
-            step=settings.step,
-            integrator=settings.integrator,
-            interpolation="linear" if linear else "held",
+            loaded, step=settings.step, integrator=settings.integrator, interpolation="linear" if linear else "held"
         )
     assignments = assigned(plant, assign or [])
     values = {name: value for one in assignments for name, value in zip(one.scalars, one.values, strict=True)}
@@ -267,7 +264,7 @@ def summarise(done: Done) -> None:
     """Print the end of a run and its drifts."""
     from rich.table import Table
 
-    from mbdy.app.summary import TOTALS, drift, positions, rates, recorded
+    from mbdy.app.summary import TOTALS, drifts, positions, rates, residual
 
     run = done.run
     end = f"{run.time[-1]:g} s" + ("" if run.complete else " (ended early)")
@@ -282,11 +279,9 @@ def summarise(done: Done) -> None:
         if len(lines) > MOST_LINES:
             table.add_row(f"... {len(lines) - MOST_LINES} more", "", "")
         table.add_section()
-    present = {variable.name for variable in recorded(run)}
-    for name in (name for name in TOTALS[:3] if name in present):
-        change = drift(run, name)
-        notes = "; ".join(filter(None, (change.of_start, done.acting.get(name))))
-        table.add_row(f"{name} change", f"{change.worst:.2g}" + (f" ({notes})" if notes else ""), change.unit)
-    if TOTALS[3] in present:
-        table.add_row(TOTALS[3], f"{float(abs(run[TOTALS[3]]).max()):.2g}", "W")
+    for change in drifts(run):
+        notes = "; ".join(filter(None, (change.of_start, done.acting.get(change.name))))
+        table.add_row(f"{change.name} change", f"{change.worst:.2g}" + (f" ({notes})" if notes else ""), change.unit)
+    if (worst := residual(run)) is not None:
+        table.add_row(TOTALS[3], f"{worst:.2g}", "W")
     terminal().print(table)

@@ -7,16 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mbdy.app.common import (
-    RequestError,
-    counted,
-    guarded,
-    load_model,
-    said_warnings,
-    seconds,
-    show_json,
-    written,
-)
+from mbdy.app.common import RequestError, counted, guarded, load_model, said_warnings, seconds, show_json, written
 from mbdy.app.options import INTEGRATOR, Integrator, ModelFile, Platforms, Step
 from mbdy.app.progress import busy
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbdy.app.common import attributes
 from mbdy.blocks import Run
 from mbdy.engine import Model, Ports, Variable
 from mbdy.engine.model.owners import Quantity
@@ -17,14 +18,14 @@ from mbdy.engine.model.system import INERTIAL
 
 Array = NDArray[np.float64]
 
-TOTALS = ("system.angular_momentum", "system.momentum", "system.energy", "system.work_residual")
+CONSERVED = {
+    "system.angular_momentum": "angular momentum", "system.momentum": "linear momentum", "system.energy": "energy",
+}  # fmt: skip
+"""Totals whose drift is told, and their titles."""
+TOTALS = (*CONSERVED, "system.work_residual")
 """Outputs that a summary and a report read besides those a person asks for."""
 
-DISPLAY = {
-    ("rad", "deg"): 180.0 / math.pi,
-    ("rad/s", "deg/s"): 180.0 / math.pi,
-    ("rad/s", "rpm"): 30.0 / math.pi,
-}
+DISPLAY = {("rad", "deg"): 180.0 / math.pi, ("rad/s", "deg/s"): 180.0 / math.pi, ("rad/s", "rpm"): 30.0 / math.pi}
 """Factors from a unit to the one that a person would rather read."""
 
 
@@ -68,6 +69,17 @@ def drift(run: Run, name: str) -> Drift:
         if values.ndim == 1:
             return Drift(name, unit, abs(float(values[0])), values - values[0])
         return Drift(name, unit, float(np.linalg.norm(values[0])), np.linalg.norm(values - values[0], axis=1))
+
+
+def drifts(run: Run) -> Iterator[Drift]:
+    """The drifts of the totals that ``run`` holds: angular momentum, linear momentum, energy."""
+    names = {variable.name for variable in recorded(run)}
+    return (drift(run, name) for name in CONSERVED if name in names)
+
+
+def residual(run: Run) -> float | None:
+    """Largest residual [W] of the balance of work; None where ``run`` does not hold it."""
+    return float(np.abs(run[TOTALS[3]]).max()) if TOTALS[3] in {v.name for v in recorded(run)} else None
 
 
 def recorded(run: Run) -> list[Variable]:
@@ -123,7 +135,6 @@ def causes(model: Model, table: Ports, largest: Mapping[str, float]) -> dict[str
 
 def facts(run: Run) -> dict[str, Any]:
     """The summary for a machine, in SI."""
-    present = {variable.name for variable in recorded(run)}
     result: dict[str, Any] = {
         "rows": len(run),
         "end": float(run.time[-1]),
@@ -131,10 +142,8 @@ def facts(run: Run) -> dict[str, Any]:
         "final": {name: float(value) for name, value in zip(run.names, run.values[-1], strict=True)},
         "drift": {},
     }
-    for name in TOTALS[:3]:
-        if name in present:
-            change = drift(run, name)
-            result["drift"][name] = {"unit": change.unit, "worst": change.worst, "relative": change.relative}
-    if TOTALS[3] in present:
-        result["work_residual"] = {"unit": "W", "worst": float(np.abs(run[TOTALS[3]]).max())}
+    for change in drifts(run):
+        result["drift"][change.name] = attributes(change, "unit", "worst", "relative")
+    if (worst := residual(run)) is not None:
+        result["work_residual"] = {"unit": "W", "worst": worst}
     return result

@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mbdy.app.common import (
-    RUN_FAULT,
-    complain,
-    guarded,
-    load_model,
-    note,
-    said_warnings,
-    show_json,
-    target,
-    terminal,
-)
+from mbdy.app.common import RUN_FAULT, complain, guarded, load_model, note, said_warnings, show_json, target, terminal
 from mbdy.app.options import ModelFile
 from mbdy.app.progress import busy
 

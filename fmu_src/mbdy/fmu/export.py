@@ -84,12 +84,7 @@ def export_fmu(
 
 
 def _files(
-    model: Model,
-    kind: str,
-    settings: Settings,
-    wanted: Sequence[Platform],
-    dynamics: Dynamics | None,
-    tell: Progress,
+    model: Model, kind: str, settings: Settings, wanted: Sequence[Platform], dynamics: Dynamics | None, tell: Progress
 ) -> dict[str, bytes]:
     """All files of the FMU by their path inside, the description first."""
     fmi, scalars = settings.fmi, settings.scalars

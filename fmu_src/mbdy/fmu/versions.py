@@ -68,43 +68,29 @@ class Version:
 STATES_2 = {"canGetAndSetFMUstate": "true", "canSerializeFMUstate": "true"}
 STATES_3 = {"canGetAndSetFMUState": "true", "canSerializeFMUState": "true"}
 NATIVE_2 = {
-    **STATES_2,
-    "providesDirectionalDerivative": "true",
-    "canNotUseMemoryManagementFunctions": "true",
+    **STATES_2, "providesDirectionalDerivative": "true", "canNotUseMemoryManagementFunctions": "true",
     "canBeInstantiatedOnlyOncePerProcess": "false",
-}
+}  # fmt: skip
 NATIVE_3 = {
-    **STATES_3,
-    "providesDirectionalDerivatives": "true",
-    "providesAdjointDerivatives": "true",
+    **STATES_3, "providesDirectionalDerivatives": "true", "providesAdjointDerivatives": "true",
     "canBeInstantiatedOnlyOncePerProcess": "false",
-}
-PYTHON = {
-    "needsExecutionTool": "true",  # the host must run Python already
-    "canHandleVariableCommunicationStepSize": "true",
-    "canBeInstantiatedOnlyOncePerProcess": "false",
-}
+}  # fmt: skip
+ANY_STEP = {"canHandleVariableCommunicationStepSize": "true"}
+PYTHON = {"needsExecutionTool": "true", **ANY_STEP, "canBeInstantiatedOnlyOncePerProcess": "false"}
+"""The host must run Python already."""
 ROWS = (
     Version(
         name="2.0",
         stem="fmi2",
         builder="pythonfmu",
         interfaces={
-            "python": {
-                "CoSimulation": {
-                    **PYTHON,
-                    **STATES_2,
-                    "canInterpolateInputs": "false",
-                    "canNotUseMemoryManagementFunctions": "true",
-                },
-            },
+            "python": {"CoSimulation": {
+                **PYTHON, **STATES_2, "canInterpolateInputs": "false", "canNotUseMemoryManagementFunctions": "true",
+            }},
             "native": {
                 "ModelExchange": {**NATIVE_2, "completedIntegratorStepNotNeeded": "false"},
                 "CoSimulation": {
-                    **NATIVE_2,
-                    "canHandleVariableCommunicationStepSize": "true",
-                    "canInterpolateInputs": "true",
-                    "maxOutputDerivativeOrder": "1",
+                    **NATIVE_2, **ANY_STEP, "canInterpolateInputs": "true", "maxOutputDerivativeOrder": "1",
                     "canRunAsynchronuously": "false",
                 },
             },
@@ -132,14 +118,9 @@ ROWS = (
             "native": {
                 "ModelExchange": {**NATIVE_3, "needsCompletedIntegratorStep": "true"},
                 "CoSimulation": {
-                    **NATIVE_3,
-                    "canHandleVariableCommunicationStepSize": "true",
-                    "maxOutputDerivativeOrder": "1",
-                    "providesIntermediateUpdate": "true",
-                    "canReturnEarlyAfterIntermediateUpdate": "true",
-                    "mightReturnEarlyFromDoStep": "false",
-                    "hasEventMode": "true",
-                    "fixedInternalStepSize": "{step}",
+                    **NATIVE_3, **ANY_STEP, "maxOutputDerivativeOrder": "1", "providesIntermediateUpdate": "true",
+                    "canReturnEarlyAfterIntermediateUpdate": "true", "mightReturnEarlyFromDoStep": "false",
+                    "hasEventMode": "true", "fixedInternalStepSize": "{step}",
                 },
             },
         },
@@ -157,5 +138,5 @@ ROWS = (
         terminals="3.0",
         picture=False,
     ),
-)
+)  # fmt: skip
 VERSIONS = {row.name: row for row in ROWS}

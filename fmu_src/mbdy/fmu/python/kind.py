@@ -137,9 +137,6 @@ def _built(
                     yield library, door
                     yield f"binaries/{flavour.platform}/{LIBRARY}", opened.read(file)
                 elif file.startswith("sources/"):
-                    yield (
-                        file.replace("sources/", sources, 1),
-                        opened.read(file),
-                    )
+                    yield (file.replace("sources/", sources, 1), opened.read(file))
                 elif file != "modelDescription.xml" and file not in contents:
                     yield file, opened.read(file)
