@@ -187,16 +187,8 @@ static fmi3Status none(fmi3Instance instance, const char *call, size_t n, const 
         (void)refs, (void)values;                                                                                      \
         return none(instance, "fmi3Set" #type, n + size, #type);                                                       \
     }
-NO_VARIABLES(Float32)
-NO_VARIABLES(Int8)
-NO_VARIABLES(UInt8)
-NO_VARIABLES(Int16)
-NO_VARIABLES(UInt16)
-NO_VARIABLES(Int32)
-NO_VARIABLES(UInt32)
-NO_VARIABLES(Int64)
-NO_VARIABLES(UInt64)
-NO_VARIABLES(String)
+NO_VARIABLES(Float32) NO_VARIABLES(Int8) NO_VARIABLES(UInt8) NO_VARIABLES(Int16) NO_VARIABLES(UInt16)
+NO_VARIABLES(Int32) NO_VARIABLES(UInt32) NO_VARIABLES(Int64) NO_VARIABLES(UInt64) NO_VARIABLES(String)
 
 fmi3Status fmi3GetBinary(fmi3Instance instance, const fmi3ValueReference refs[], size_t n, size_t sizes[], fmi3Binary values[],
                          size_t size) {
