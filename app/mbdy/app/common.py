@@ -66,10 +66,10 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
         except KeyboardInterrupt:
             diagnosis = Diagnosis(RUN_FAULT, ("interrupted",))
         except Exception as fault:
-            found = _diagnosis(fault)
-            if found is None:
+            foreseen = _diagnosis(fault)
+            if foreseen is None:
                 raise
-            diagnosis = found
+            diagnosis = foreseen
         for line in diagnosis.lines:
             complain(line)
         if kwargs.get("as_json"):
