@@ -48,7 +48,7 @@ def described(model: Model, flavour: Flavour, folder: Path) -> Described:
         **terminal_files(model, variables, fmi),
     }
     if sources and fmi == "3.0":
-        files["sources/buildDescription.xml"] = build_description("dummy", sources, {"DUMMY": "1"})
+        files["sources/buildDescription.xml"] = build_description(fmi, "dummy", sources, {"DUMMY": "1"})
     fmu = folder / "dummy.fmu"
     with zipfile.ZipFile(fmu, "w") as packed:
         for name, data in files.items():

@@ -12,11 +12,10 @@ from mbdy.engine import Ports, Variable
 from mbdy.engine.files.fields import ASYMMETRY
 from mbdy.engine.model.faults import ModelWarning, RefusalError
 from mbdy.engine.model.units import odd_angle, quantity
+from mbdy.engine.model.variables import UPPER
 
 WORDS = {"true": 1.0, "yes": 1.0, "on": 1.0, "false": 0.0, "no": 0.0, "off": 0.0}
 """What a Boolean input may be called besides 1 and 0."""
-PLACES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-"""The entries of a tensor's upper triangle in the order of its six values."""
 SHARED = ("stiffness", "damping", "rest", "acceleration", "prescribed", "locked")
 """Of a joint: one value serves all its degrees of freedom, as in a model file."""
 
@@ -36,14 +35,14 @@ class Assignment:
 
 def assigned(plant: Plant, texts: list[str], option: str = "--set") -> list[Assignment]:
     """Set what ``texts`` say on ``plant``; raises `RequestError` that repeats the ``option`` it is about."""
-    made = [assignment(text, plant.ports, option) for text in texts]
-    for one in made:
+    assignments = [assignment(text, plant.ports, option) for text in texts]
+    for one in assignments:
         try:
             plant[one.name] = list(one.values)
         except VariableError as fault:
             raise RequestError(f"{option} {one.text}: {fault}") from None
     plant.outputs()  # refuses what the values together cannot be, such as an attitude of zeros
-    return made
+    return assignments
 
 
 def assignment(text: str, ports: Ports, option: str = "--set") -> Assignment:
@@ -84,7 +83,7 @@ def _values(text: str, name: str, variable: Variable, part: slice) -> _Read:
     units = variable.units[part]
     read = _entries(text)
     entries = [read] if isinstance(read, str) else read
-    if variable.quantity == "inertia" and len(units) == len(PLACES) and len(entries) == 3:
+    if variable.quantity == "inertia" and len(units) == len(UPPER) and len(entries) == 3:
         entries = _tensor(entries, units[0])
     elif isinstance(read, str) and variable.owner.kind == "joint" and variable.quantity in SHARED:
         entries = entries * len(units)
@@ -92,10 +91,10 @@ def _values(text: str, name: str, variable: Variable, part: slice) -> _Read:
         raise RefusalError("has too many brackets", "give a list such as [0.1, 0, 0]")
     if len(entries) != len(units):
         raise RefusalError(_wrong_count(name, variable, part, len(entries)))
-    found = _Read()
+    result = _Read()
     for entry, unit in zip(entries, units, strict=True):
-        found.add(entry, unit)
-    return found
+        result.add(entry, unit)
+    return result
 
 
 def _wrong_count(name: str, variable: Variable, part: slice, got: int) -> str:
@@ -106,7 +105,7 @@ def _wrong_count(name: str, variable: Variable, part: slice, got: int) -> str:
     unit = (shown[0] or units[0]) if len(set(units)) == 1 else ""
     behind = "" if unit in ("", "1") else f" {unit}"
     first = "true" if variable.boolean else "2"
-    if len(units) == len(PLACES) and variable.quantity == "inertia":
+    if len(units) == len(UPPER) and variable.quantity == "inertia":
         whole = "[2, 2, 2]"
     elif variable.quantity in ("attitude", "frame"):
         whole, first = "[1, 0, 0, 0]", "1"
@@ -156,7 +155,7 @@ def _tensor(entries: list[Entry], unit: str) -> list[Entry]:
         raise RefusalError("an inertia has three rows of three numbers", "or give the three principal moments")
     numbers = [[quantity(entry, unit, bare=True) for entry in row] for row in rows]
     rounding = ASYMMETRY * max(abs(number) for row in numbers for number in row)
-    for i, j in PLACES:
+    for i, j in UPPER:
         if abs(numbers[i][j] - numbers[j][i]) > rounding:
             raise RefusalError(f"entries [{i + 1},{j + 1}] and [{j + 1},{i + 1}] differ", "an inertia is symmetric")
-    return [rows[i][j] for i, j in PLACES]
+    return [rows[i][j] for i, j in UPPER]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mbdy.app.common import counted, guarded, load_model, said_warnings, show_json, terminal
+from mbdy.app.options import ModelFile
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -19,10 +20,7 @@ if TYPE_CHECKING:
 
 
 @guarded
-def check(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")],
-    as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
-) -> None:
+def check(model: ModelFile, as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False) -> None:
     """Load a model: print its bodies and totals, or every fault with its place and what would be right.
 
     Exit status 2 for a model with faults.
@@ -32,12 +30,12 @@ def check(
 
     loaded = load_model(model)
     plant = Plant(loaded)
-    seen = plant if loaded.whole is loaded else Plant(loaded.whole)
-    found = totals(loaded, seen.outputs())
+    whole = plant if loaded.whole is loaded else Plant(loaded.whole)
+    properties = totals(loaded, whole.outputs())
     if as_json:
-        show_json(_facts(model, plant, found))
+        show_json(_facts(model, plant, properties))
     else:
-        _show(model, plant, found)
+        _show(model, plant, properties)
 
 
 def counts(plant: Plant) -> dict[str, int]:
@@ -54,7 +52,7 @@ def counts(plant: Plant) -> dict[str, int]:
     }
 
 
-def _facts(path: Path, plant: Plant, found: Totals) -> dict[str, Any]:
+def _facts(path: Path, plant: Plant, properties: Totals) -> dict[str, Any]:
     from mbdy.app.modes_and_loops import flexible_facts, loop_facts
 
     return {
@@ -79,17 +77,17 @@ def _facts(path: Path, plant: Plant, found: Totals) -> dict[str, Any]:
         **loop_facts(plant.model),
         "counts": counts(plant),
         "totals": {
-            "mass": found.mass,
-            "centre_of_mass": found.centre.tolist(),
-            "inertia": found.inertia.tolist(),
-            "principal_moments": found.principal.tolist(),
-            "axes": found.axes,
+            "mass": properties.mass,
+            "centre_of_mass": properties.centre.tolist(),
+            "inertia": properties.inertia.tolist(),
+            "principal_moments": properties.principal.tolist(),
+            "axes": properties.axes,
         },
         "warnings": said_warnings,
     }
 
 
-def _show(path: Path, plant: Plant, found: Totals) -> None:
+def _show(path: Path, plant: Plant, properties: Totals) -> None:
     from rich.table import Table
 
     from mbdy.app.modes_and_loops import lines
@@ -97,12 +95,12 @@ def _show(path: Path, plant: Plant, found: Totals) -> None:
     console = terminal()
     console.print(_tree(plant.model))
     grid = Table(show_header=False, box=None, pad_edge=False)
-    axes = f"{found.axes} axes"
-    grid.add_row("mass", f"{found.mass:g} kg")
-    grid.add_row("mass centre", f"{_row(found.centre)} m ({_origin(found.axes)})")
-    for i, row in enumerate(found.inertia):
+    axes = f"{properties.axes} axes"
+    grid.add_row("mass", f"{properties.mass:g} kg")
+    grid.add_row("mass centre", f"{_row(properties.centre)} m ({_origin(properties.axes)})")
+    for i, row in enumerate(properties.inertia):
         grid.add_row("" if i else "inertia at start", _row(row) + ("" if i else f" kg.m2 (about it, {axes})"))
-    grid.add_row("principal moments", f"{_row(found.principal)} kg.m2")
+    grid.add_row("principal moments", f"{_row(properties.principal)} kg.m2")
     for what, number in counts(plant).items():
         besides = _besides(plant.model) if what == "degrees_of_freedom" else ""
         grid.add_row(what.replace("_", " "), f"{number}{besides}")

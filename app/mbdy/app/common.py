@@ -66,10 +66,10 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
         except KeyboardInterrupt:
             diagnosis = Diagnosis(RUN_FAULT, ("interrupted",))
         except Exception as fault:
-            found = _diagnosis(fault)
-            if found is None:
+            foreseen = _diagnosis(fault)
+            if foreseen is None:
                 raise
-            diagnosis = found
+            diagnosis = foreseen
         for line in diagnosis.lines:
             complain(line)
         if kwargs.get("as_json"):
@@ -110,8 +110,8 @@ def _bad_model(source: str, faults: tuple[Fault, ...]) -> Diagnosis:
     lines = [f"{source}: {fault}" for fault in faults]
     if len(faults) > 1:
         lines.append(f"{len(faults)} faults in {source}")
-    told = ({"file": source, "path": f.path, "message": f.message, "remedy": f.remedy} for f in faults)
-    return Diagnosis(BAD_INPUT, tuple(lines), tuple(told))
+    entries = ({"file": source, "path": f.path, "message": f.message, "remedy": f.remedy} for f in faults)
+    return Diagnosis(BAD_INPUT, tuple(lines), tuple(entries))
 
 
 @contextmanager
@@ -198,6 +198,11 @@ def _same(path: Path, other: Path) -> bool:
     return path.resolve() == other.resolve()
 
 
+def attributes(thing: object, *names: str) -> dict[str, Any]:
+    """What JSON has under the names that ``thing`` has it under."""
+    return {name: getattr(thing, name) for name in names}
+
+
 def counted(count: int, what: str) -> str:
     """``"1 row"``, ``"2 rows"``."""
     return f"{count} {what}" + ("" if count == 1 else "s")
@@ -215,13 +220,13 @@ def program() -> str:
     """What a person types to run mbdy again as it runs now: ``mbdy`` where the shell finds this one, else its path."""
     if "UV_RUN_RECURSION_DEPTH" in os.environ:  # on uv's path, not on the person's
         return "uv run mbdy"
-    called, found = Path(sys.argv[0]), shutil.which("mbdy")
+    called, on_path = Path(sys.argv[0]), shutil.which("mbdy")
     if called.name == "__main__.py":
         python = shutil.which("python")
         here = python is not None and os.path.abspath(python) == os.path.abspath(sys.executable)
         return f"{'python' if here else quoted(sys.executable)} -m mbdy"
-    own = called.stem == "mbdy" and os.path.dirname(called) and called.exists()
-    if not own or (found and os.path.samefile(found, called)):
+    script = called.stem == "mbdy" and os.path.dirname(called) and called.exists()
+    if not script or (on_path and os.path.samefile(on_path, called)):
         return "mbdy"
     return quoted(called)
 

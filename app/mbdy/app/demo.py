@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mbdy.app.common import (
-    RequestError,
-    guarded,
-    load_model,
-    program,
-    said_warnings,
-    show_json,
-    target,
-    terminal,
-)
+from mbdy.app.common import RequestError, guarded, load_model, program, said_warnings, show_json, target, terminal
 from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
@@ -39,8 +30,8 @@ SAMPLE = 0.02
 """[s] Period of the controller and communication step of the FMU."""
 STRIDE = 5
 """Samples from one recorded row to the next."""
-SPAN = ("start", "largest", "end")
-"""What the table of results shows of an angle or a rate."""
+SPAN = {"start": slice(1), "largest": slice(None), "end": slice(-1, None)}
+"""What the table of results shows of an angle or a rate, the largest of these rows."""
 BODY = "bus"
 """The body that the controller turns."""
 
@@ -57,7 +48,7 @@ def demo(
     copied(folder)
     files = {name: target(folder / name, "--folder") for name in ("satellite.fmu", "run.csv", "report.html")}
     model = load_model(folder / MODEL)
-    own = _Controller(folder / CONTROLLER)
+    controller = _Controller(folder / CONTROLLER)
     from mbdy.app.fmu_run import step_fmu
     from mbdy.app.report import report
     from mbdy.blocks import simulate
@@ -67,22 +58,11 @@ def demo(
         export_fmu(model, files["satellite.fmu"], progress=lambda stage, done: tell(done))
     with busy("stepping the FMU with FMPy") as tell:
         run = step_fmu(
-            files["satellite.fmu"],
-            model,
-            own.fresh(),
-            until=UNTIL,
-            sample=SAMPLE,
-            stride=STRIDE,
-            tell=tell,
+            files["satellite.fmu"], model, controller.fresh(), until=UNTIL, sample=SAMPLE, stride=STRIDE, tell=tell
         )
     with busy("the same as a block") as tell:
         block = simulate(
-            model,
-            until=UNTIL,
-            every=SAMPLE * STRIDE,
-            controller=own.fresh(),
-            sample=SAMPLE,
-            progress=tell,
+            model, until=UNTIL, every=SAMPLE * STRIDE, controller=controller.fresh(), sample=SAMPLE, progress=tell
         )
     run.to_csv(files["run.csv"])
     settings = {
@@ -94,7 +74,7 @@ def demo(
         "integrator": "rk4",
     }
     report(run, model, files["report.html"], settings=settings, warnings=said_warnings)
-    results = measured(run, block, own.errors(run))
+    results = measured(run, block, controller.errors(run))
     if as_json:
         show_json({"ok": True, "files": files, "results": results, "warnings": said_warnings})
     else:
@@ -144,9 +124,9 @@ class _Controller:
         parts = np.array([self._told(error, aim, q) for q in run[f"{BODY}.attitude"]])
         return 2 * np.arctan2(np.linalg.norm(parts[:, 1:], axis=1), abs(parts[:, 0]))
 
-    def _told(self, function: Callable[..., Any], *given: object) -> Any:
+    def _told(self, function: Callable[..., Any], *arguments: object) -> Any:
         try:
-            return function(*given)
+            return function(*arguments)
         except Exception as fault:
             raise RequestError(f"{self.path}{self._line(fault)}: {type(fault).__name__}: {fault}") from fault
 
@@ -167,23 +147,15 @@ def measured(run: Run, block: Run, errors: Array) -> dict[str, float]:
 
     from mbdy.app.summary import drift
 
-    rates = np.linalg.norm(run[f"{BODY}.omega"], axis=1)
     angles = [np.abs(run[v.name]) for v in run.ports.outputs if v.quantity == "angle"]
-
-    def bent(rows: slice) -> float:
-        return max((float(values[rows].max()) for values in angles), default=0.0)
-
+    series = {
+        "attitude_error": errors,
+        "rate": np.linalg.norm(run[f"{BODY}.omega"], axis=1),
+        "panel_angle": np.max(angles, axis=0) if angles else np.zeros(len(run)),
+    }
     watched = [v.name for v in run.ports.outputs if v.port in ("omega", "attitude", "joint_rates", "joint_positions")]
     return {
-        "attitude_error_start": float(errors[0]),
-        "attitude_error_largest": float(errors.max()),
-        "attitude_error_end": float(errors[-1]),
-        "rate_start": float(rates[0]),
-        "rate_largest": float(rates.max()),
-        "rate_end": float(rates[-1]),
-        "panel_angle_start": bent(slice(1)),
-        "panel_angle_largest": bent(slice(None)),
-        "panel_angle_end": bent(slice(-1, None)),
+        **{f"{name}_{at}": float(values[rows].max()) for name, values in series.items() for at, rows in SPAN.items()},
         "momentum_drift": drift(run, "system.momentum").worst,
         "work_residual": float(np.abs(run["system.work_residual"]).max()),
         "fmu_against_block": max(float(np.abs(run[name] - block[name]).max()) for name in watched),

@@ -43,11 +43,11 @@ def origin(path: Path) -> Origin:
     )
 
 
-def write(found: Verification, made: Origin, path: Path) -> None:
+def write(verification: Verification, source: Origin, path: Path) -> None:
     """Write the page to ``path``: HTML where its name ends so, Markdown otherwise."""
-    text = evidence(found, made)
+    text = evidence(verification, source)
     if path.suffix.lower() in (".html", ".htm"):
-        text = _PAGE.format(title=escape(f"Verification of {found.model}"), text=escape(text))
+        text = _PAGE.format(title=escape(f"Verification of {verification.model}"), text=escape(text))
     path.write_text(text, encoding="utf-8")
 
 
@@ -66,17 +66,17 @@ _PAGE = """<!DOCTYPE html>
 """
 
 
-def evidence(found: Verification, made: Origin) -> str:
+def evidence(verification: Verification, source: Origin) -> str:
     """The page as Markdown."""
     return "\n".join(
         [
-            f"# Verification of {literal(found.model)}",
+            f"# Verification of {literal(verification.model)}",
             "",
-            f"**{_outcome(found)}.** {found.verdict}.",
+            f"**{_outcome(verification)}.** {verification.verdict}.",
             "",
             "## What was verified",
             "",
-            *_table(("what", "value"), _subject(found, made)),
+            *_table(("what", "value"), _subject(verification, source)),
             "",
             "## Formulations against Order-N",
             "",
@@ -87,8 +87,8 @@ def evidence(found: Verification, made: Origin) -> str:
             "family of `lagrange` share their matrices too and count as one. Forces and torques of closed loops are",
             "relative to the largest of their kind.",
             "",
-            *_table(("formulation", "source", "disagreement", "where", "agrees"), _formulations(found)),
-            *_outside(found),
+            *_table(("formulation", "source", "disagreement", "where", "agrees"), _formulations(verification)),
+            *_outside(verification),
             "",
             "## Laws of mechanics",
             "",
@@ -96,7 +96,7 @@ def evidence(found: Verification, made: Origin) -> str:
             "Momenta are differentiated exactly along the motion. Work and energy: rate of kinetic energy less the",
             "power of all forces.",
             "",
-            *_table(("law", "residual", "where", "holds"), _laws(found)),
+            *_table(("law", "residual", "where", "holds"), _laws(verification)),
             "",
             "## Coverage",
             "",
@@ -112,35 +112,42 @@ def evidence(found: Verification, made: Origin) -> str:
     )
 
 
-def _outcome(found: Verification) -> str:
-    if not found.state_variables:
+def _outcome(verification: Verification) -> str:
+    if not verification.state_variables:
         return "Nothing compared"
-    return "Agreement" if found.agrees else "DISAGREEMENT"
+    return "Agreement" if verification.agrees else "DISAGREEMENT"
 
 
-def _subject(found: Verification, made: Origin) -> list[tuple[str, ...]]:
+def _subject(verification: Verification, source: Origin) -> list[tuple[str, ...]]:
     rows = [
-        ("model file", literal(made.name)),
-        ("SHA-256 of the file", made.sha256),
-        ("bodies", str(found.bodies)),
-        ("degrees of freedom", str(found.degrees_of_freedom)),
-        ("states", f"the start of the file (state 0) and {found.states} random ones, with random inputs and switches"),
-        ("seed", str(found.seed)),
+        ("model file", literal(source.name)),
+        ("SHA-256 of the file", source.sha256),
+        ("bodies", str(verification.bodies)),
+        ("degrees of freedom", str(verification.degrees_of_freedom)),
+        (
+            "states",
+            f"the start of the file (state 0) and {verification.states} random ones, with random inputs and switches",
+        ),
+        ("seed", str(verification.seed)),
         (
             "tolerance",
-            f"{found.tolerance:g}, relative, to condition numbers of {found.condition:g}; beyond in proportion",
+            f"{verification.tolerance:g}, relative, to condition numbers of {verification.condition:g}; beyond in "
+            "proportion",
         ),
-        ("largest condition number", f"{found.worst_condition:.3g} (coefficient matrix scaled to a unit diagonal)"),
+        (
+            "largest condition number",
+            f"{verification.worst_condition:.3g} (coefficient matrix scaled to a unit diagonal)",
+        ),
     ]
-    if found.singular:
-        rows.append(("left out, singular", ", ".join(f"state {state}" for state in found.singular)))
-    return [*rows, *(("version of " + name if name != "platform" else name, said) for name, said in made.versions),
-            ("made", made.time)]  # fmt: skip
+    if verification.singular:
+        rows.append(("left out, singular", ", ".join(f"state {state}" for state in verification.singular)))
+    return [*rows, *(("version of " + name if name != "platform" else name, said) for name, said in source.versions),
+            ("made", source.time)]  # fmt: skip
 
 
-def _formulations(found: Verification) -> list[tuple[str, ...]]:
+def _formulations(verification: Verification) -> list[tuple[str, ...]]:
     rows = []
-    for item in found.comparisons:
+    for item in verification.comparisons:
         label = f"{item.name}: {item.title}"
         if item.found is None:
             rows.append((label, item.source, "not covered" if item.uncovered else "not compared", "", ""))
@@ -154,9 +161,9 @@ def _formulations(found: Verification) -> list[tuple[str, ...]]:
     return rows
 
 
-def _outside(found: Verification) -> list[str]:
+def _outside(verification: Verification) -> list[str]:
     lines = []
-    for item in found.comparisons:
+    for item in verification.comparisons:
         if item.uncovered:
             lines += [
                 "",
@@ -167,9 +174,9 @@ def _outside(found: Verification) -> list[str]:
     return lines
 
 
-def _laws(found: Verification) -> list[tuple[str, ...]]:
+def _laws(verification: Verification) -> list[tuple[str, ...]]:
     rows = []
-    for item in found.residuals:
+    for item in verification.residuals:
         if item.found is None:
             rows.append((item.title, "no statement" if item.inapplicable else "not compared", item.inapplicable, ""))
         else:
@@ -177,8 +184,8 @@ def _laws(found: Verification) -> list[tuple[str, ...]]:
     return rows
 
 
-def _where(found: Finding) -> str:
-    return ", ".join(filter(None, (f"state {found.state}", found.laws)))
+def _where(finding: Finding) -> str:
+    return ", ".join(filter(None, (f"state {finding.state}", finding.laws)))
 
 
 def literal(text: str) -> str:

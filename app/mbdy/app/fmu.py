@@ -10,32 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mbdy.app.common import (
-    guarded,
-    load_model,
-    said_warnings,
-    seconds,
-    show_json,
-    written,
-)
-from mbdy.app.integrators import INTEGRATOR, INTEGRATOR_HELP, IntegratorName
+from mbdy.app.common import guarded, load_model, said_warnings, seconds, show_json, written
+from mbdy.app.options import INTEGRATOR, Integrator, ModelFile, Platforms, Step, table
 from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
     from mbdy.engine import Dynamics
 
-FMI, KIND = "2.0", "python"
-"""Unless told otherwise: the version of the Functional Mock-up Interface, and what an FMU is made of."""
-Platforms = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        help="A platform that a native FMU runs on, else this one: linux64, win64, darwin64, linux-aarch64, "
-        "darwin-arm64, or all; several with commas or by repeating it. Others than this machine's are made with "
-        "ziglang; the first build for Windows takes one or two minutes.",
-    ),
-]
-"""The option ``--platform``."""
+VERSIONS = table("mbdy.fmu", "versions.py", "VERSIONS")
+"""Of the Functional Mock-up Interface."""
+FMI = next(iter(VERSIONS))
+"""Unless told otherwise."""
+ARRAYS = " or ".join(f"FMI {name}" for name, version in VERSIONS.items() if version.arrays)
 
 
 class DynamicsName(StrEnum):
@@ -49,15 +35,17 @@ class DynamicsName(StrEnum):
     def dynamics(self) -> Dynamics | None:
         from mbdy.engine import Linear, PartlyLinear
 
-        made = {self.LINEAR: Linear(), self.FIRST_ORDER: Linear(geometry="first-order"), self.PARTLY: PartlyLinear()}
-        return made.get(self)
+        choices = {self.LINEAR: Linear(), self.FIRST_ORDER: Linear(geometry="first-order"), self.PARTLY: PartlyLinear()}
+        return choices.get(self)
 
 
 @guarded
 def fmu(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")],
+    model: ModelFile,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="F.fmu", help="Else MODEL.fmu.")] = None,
-    fmi: Annotated[str, typer.Option(metavar="2.0|3.0", help="Version of the interface.")] = FMI,
+    fmi: Annotated[str, typer.Option(metavar="|".join(VERSIONS), help="Version of the interface.")] = next(
+        iter(VERSIONS)
+    ),
     kind: Annotated[
         str,
         typer.Option(
@@ -65,7 +53,7 @@ def fmu(
             help="What it is made of: python runs in hosts with Python, co-simulation only; native is C and runs in "
             "any host, model exchange too.",
         ),
-    ] = KIND,
+    ] = "python",
     platform: Platforms = None,
     equations: Annotated[
         DynamicsName,
@@ -76,10 +64,10 @@ def fmu(
         ),
     ] = DynamicsName.FULL,
     scalars: Annotated[
-        bool, typer.Option("--scalars", help="No arrays in FMI 3.0, for importers that cannot use them.")
+        bool, typer.Option("--scalars", help=f"No arrays in {ARRAYS}, for importers that cannot use them.")
     ] = False,
-    step: Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")] = "0.001",
-    integrator: Annotated[IntegratorName, typer.Option(help=INTEGRATOR_HELP)] = INTEGRATOR,
+    step: Step = "0.001",
+    integrator: Integrator = INTEGRATOR,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Export a model as an FMU."""

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from mbdy.app.common import RequestError
 from mbdy.app.progress import Tell
-from mbdy.blocks import Run
+from mbdy.blocks import Outputs, Run
+from mbdy.blocks.plant.typed import OutputLayout
 from mbdy.engine import Model, Ports, ports
 
 Array = NDArray[np.float64]
-Controller = Callable[[float, Mapping[str, Any]], Mapping[str, Any]]
+Controller = Callable[[float, Outputs], Mapping[str, Any]]
 
 
 def step_fmu(
@@ -68,10 +69,10 @@ def _stepped(
 ) -> tuple[Array, Array]:
     steps = round(until / sample)
     outputs = [references[name] for name in table.output_names]
-    times, rows = [], []
+    layout, times, rows = OutputLayout(table), [], []
     for i in range(steps + 1):
         time = i * sample
-        y = _Seen(table, np.array(slave.getReal(outputs)))
+        y = Outputs(layout, time, np.array(slave.getReal(outputs)))
         names, values = _scalars(table, controller(time, y))
         slave.setReal([references[name] for name in names], values)
         if i % stride == 0:
@@ -83,40 +84,22 @@ def _stepped(
     return np.array(times), np.array(rows)
 
 
-def _scalars(table: Ports, given: Mapping[str, Any]) -> tuple[list[str], list[float]]:
+def _scalars(table: Ports, commands: Mapping[str, Any]) -> tuple[list[str], list[float]]:
     """Inputs by name, vectors among them, as the scalars that an FMU knows."""
     names: list[str] = []
     values: list[float] = []
-    for name, value in given.items():
+    for name, value in commands.items():
         try:
             variable, part = table.find(name)
         except KeyError as fault:
             raise RequestError(f"the controller gives {name!r}: {fault.args[0]}") from None
-        own = variable.scalar_names[part]
+        elements = variable.scalar_names[part]
         numbers = np.asarray(value, dtype=float).ravel().tolist()
-        if variable.causality != "input" or len(numbers) != len(own):
-            needed = f"must be an input of {len(own)} values" if variable.causality == "input" else "is not an input"
+        if variable.causality != "input" or len(numbers) != len(elements):
+            needed = (
+                f"must be an input of {len(elements)} values" if variable.causality == "input" else "is not an input"
+            )
             raise RequestError(f"the controller gives {name!r} {len(numbers)} values: it {needed}")
-        names += own
+        names += elements
         values += numbers
     return names, values
-
-
-class _Seen(Mapping[str, Any]):
-    """Outputs by name: ``y["bus.omega"]`` is an array, ``y["bus.omega[1]"]`` a number."""
-
-    def __init__(self, table: Ports, values: Array) -> None:
-        self._table, self._values = table, values
-
-    def __getitem__(self, name: str) -> Any:
-        variable, part = self._table.find(name)
-        if variable.causality != "output":
-            raise KeyError(f"{name!r} is not an output")
-        found = self._values[variable.offset + part.start : variable.offset + part.stop]
-        return float(found[0]) if len(found) == 1 else found
-
-    def __iter__(self) -> Any:
-        return iter(self._table.output_names)
-
-    def __len__(self) -> int:
-        return len(self._table.output_names)

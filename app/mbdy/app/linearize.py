@@ -9,6 +9,7 @@ import typer
 
 from mbdy.app.common import (
     RequestError,
+    attributes,
     counted,
     guarded,
     load_model,
@@ -19,6 +20,7 @@ from mbdy.app.common import (
     target,
     terminal,
 )
+from mbdy.app.options import ModelFile
 from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ SMALL_SHARE = 0.05
 
 @guarded
 def linearize(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")],
+    model: ModelFile,
     assign: Annotated[
         list[str] | None,
         typer.Option(
@@ -91,16 +93,16 @@ def linearize(
         assigned(plant, at or [], "--at")
         try:
             point = _trimmed(plant, _parts(free), _parts(hold) or []) if trim else plant
-            found = linearized(loaded, at=point, inputs=_parts(inputs), outputs=_parts(outputs))
+            linearization = linearized(loaded, at=point, inputs=_parts(inputs), outputs=_parts(outputs))
         except KeyError as fault:
             raise RequestError(str(fault.args[0])) from None
     if file:
-        found.save(file)
+        linearization.save(file)
     if as_json:
-        show_json({"ok": True, **_facts(found), "file": file, "warnings": said_warnings})
+        show_json({"ok": True, **_facts(linearization), "file": file, "warnings": said_warnings})
         return
-    _show(found, modes)
-    for remark in (*found.notes, *_steep(found, internal)):
+    _show(linearization, modes)
+    for remark in (*linearization.notes, *_steep(linearization, internal)):
         note(f"note: {remark}")
     if file:
         typer.echo(f"wrote {file}")
@@ -114,17 +116,17 @@ def _trimmed(plant: Plant, free: list[str] | None, hold: list[str]) -> Operating
     return trim(plant.model, at=plant, free=free, hold=hold)
 
 
-def _parts(given: list[str] | None) -> list[str] | None:
+def _parts(texts: list[str] | None) -> list[str] | None:
     """Patterns of an option that may be repeated, or have several with commas."""
-    return [part.strip() for text in given for part in text.split(",") if part.strip()] if given else None
+    return [part.strip() for text in texts for part in text.split(",") if part.strip()] if texts else None
 
 
-def _steep(found: Linearization, step: float) -> list[str]:
+def _steep(linearization: Linearization, step: float) -> list[str]:
     """A remark where the fastest motion is too fast for RK4 in such steps."""
     from mbdy.engine import fastest
     from mbdy.engine.linear.linearization import STABLE
 
-    rate = abs(fastest(found))
+    rate = abs(fastest(linearization))
     if rate * step <= STABLE:
         return []
     return [
@@ -133,32 +135,31 @@ def _steep(found: Linearization, step: float) -> list[str]:
     ]
 
 
-def _facts(found: Linearization) -> dict[str, Any]:
+def _facts(linearization: Linearization) -> dict[str, Any]:
     from mbdy.engine import fastest
     from mbdy.engine.linear.storage import plain
 
     return {
-        **plain(found),
-        "fastest": abs(fastest(found)),
+        **plain(linearization),
+        "fastest": abs(fastest(linearization)),
         "modes": [
             {
-                "frequency": mode.frequency,
-                "damping": mode.damping,
+                **attributes(mode, "frequency", "damping"),
                 "eigenvalue": [mode.eigenvalue.real, mode.eigenvalue.imag],
                 "rigid": mode.rigid,
                 "shape": {name: [share.real, share.imag] for name, share in mode.shape.items()},
             }
-            for mode in found.modes()
+            for mode in linearization.modes()
         ],
     }
 
 
-def _show(found: Linearization, modes: bool) -> None:
+def _show(linearization: Linearization, modes: bool) -> None:
     from rich.table import Table
 
-    sizes = ", ".join(counted(len(getattr(found, what)), what[:-1]) for what in ("states", "inputs", "outputs"))
-    typer.echo(f"{found.name}: {sizes}")
-    every = found.modes()
+    sizes = ", ".join(counted(len(getattr(linearization, what)), what[:-1]) for what in ("states", "inputs", "outputs"))
+    typer.echo(f"{linearization.name}: {sizes}")
+    every = linearization.modes()
     rigid = sum(mode.rigid for mode in every)
     if rigid:
         typer.echo(f"rigid-body motion: {counted(rigid, 'zero eigenvalue')}")

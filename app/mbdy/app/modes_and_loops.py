@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from mbdy.app.common import counted
+from mbdy.app.common import attributes, counted
 from mbdy.blocks.fast_mode import longest_step
 from mbdy.engine import Assembly, Body, Loop, Model
 from mbdy.engine.assembly.start import assembly
@@ -35,7 +35,7 @@ def place(side: Side) -> str:
 
 def flexible_facts(model: Model) -> dict[str, Any]:
     """Modes of the flexible bodies and the fastest of the system, for a machine: frequencies in Hz, steps in s."""
-    found = fastest_mode(model)
+    mode = fastest_mode(model)
     return {
         "flexible": [
             {"body": body.name, "modes": body.modes, "frequencies": frequencies(body)}
@@ -43,12 +43,12 @@ def flexible_facts(model: Model) -> dict[str, Any]:
             if body.flex
         ],
         "fastest_mode": None
-        if found is None
+        if mode is None
         else {
-            "body": found.body,
-            "mode": found.mode,
-            "frequency": found.frequency / math.tau,
-            "step": longest_step(found.frequency),
+            "body": mode.body,
+            "mode": mode.mode,
+            "frequency": mode.frequency / math.tau,
+            "step": longest_step(mode.frequency),
         },
     }
 
@@ -57,35 +57,22 @@ def loop_facts(model: Model) -> dict[str, Any]:
     """The loops, and what closing them took and leaves, for a machine, in SI; None for the latter without loops."""
     loops = [
         {
-            "name": loop.name,
-            "kind": loop.kind,
+            **attributes(loop, "name", "kind"),
             "a": place(loop.a),
             "b": place(loop.b),
             "rows": list(loop.rows),
-            "distance": loop.distance,
-            "closed": loop.closed,
-            "switchable": loop.switchable,
+            **attributes(loop, "distance", "closed", "switchable"),
         }
         for loop in model.loops
     ]
     if not loops:
         return {"loops": [], "assembly": None}
-    found = assembly(model)
+    closure = assembly(model)
     return {
         "loops": loops,
         "assembly": {
-            "rows": found.rows,
-            "rank": found.rank,
-            "redundant": found.redundant,
-            "degrees_of_freedom": found.degrees_of_freedom,
-            "moved": {
-                "angle": found.angle,
-                "angle_of": found.angle_of,
-                "distance": found.distance,
-                "distance_of": found.distance_of,
-                "modal": found.modal,
-                "speed": found.speed,
-            },
+            **attributes(closure, "rows", "rank", "redundant", "degrees_of_freedom"),
+            "moved": attributes(closure, "angle", "angle_of", "distance", "distance_of", "modal", "speed"),
         },
     }
 
@@ -95,10 +82,10 @@ def lines(model: Model) -> Iterator[tuple[str, str]]:
     flexible = [body for body in model.bodies if body.flex]
     for k, body in enumerate(flexible):
         yield "" if k else "modes", f"{body.name}: {_modes(frequencies(body))}"
-    if found := fastest_mode(model):
-        step = longest_step(found.frequency)
+    if mode := fastest_mode(model):
+        step = longest_step(mode.frequency)
         follows = f"; rk4 follows it in steps of {step:g} s or less" if math.isfinite(step) else ""
-        words = f"{found.frequency / math.tau:.4g} Hz in the system, most of it mode {found.mode} of {found.body}"
+        words = f"{mode.frequency / math.tau:.4g} Hz in the system, most of it mode {mode.mode} of {mode.body}"
         yield "fastest mode", words + follows
     if not model.loops:
         return
@@ -119,15 +106,15 @@ def _modes(hertz: list[float]) -> str:
 
 
 def _loop(loop: Loop) -> str:
-    held = f"{loop.distance:g} m" if loop.distance is not None else "rows " + ", ".join(map(str, loop.rows))
+    constraint = f"{loop.distance:g} m" if loop.distance is not None else "rows " + ", ".join(map(str, loop.rows))
     state = (", switchable" if loop.switchable else "") + ("" if loop.closed else ", open at the start")
     named = "" if loop.kind == "rows" else f"{loop.kind}, "
-    return f"{loop.name}: {place(loop.a)} to {place(loop.b)}, {named}{held}{state}"
+    return f"{loop.name}: {place(loop.a)} to {place(loop.b)}, {named}{constraint}{state}"
 
 
-def _moved(found: Assembly) -> str:
-    said = [f"{found.angle_of} by up to {math.degrees(found.angle):.4g} deg"] * (found.angle > 0)
-    said += [f"{found.distance_of} by up to {found.distance:.4g} m"] * (found.distance > 0)
-    said += [f"modal displacements by up to {found.modal:.4g}"] * (found.modal > 0)
-    said += [f"speeds by up to {found.speed:.4g}"] * (found.speed > 0)
-    return ", ".join(said) if found.moved else "nothing"
+def _moved(closure: Assembly) -> str:
+    said = [f"{closure.angle_of} by up to {math.degrees(closure.angle):.4g} deg"] * (closure.angle > 0)
+    said += [f"{closure.distance_of} by up to {closure.distance:.4g} m"] * (closure.distance > 0)
+    said += [f"modal displacements by up to {closure.modal:.4g}"] * (closure.modal > 0)
+    said += [f"speeds by up to {closure.speed:.4g}"] * (closure.speed > 0)
+    return ", ".join(said) if closure.moved else "nothing"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.app.summary import TOTALS, displayed, drift, recorded
+from mbdy.app.summary import CONSERVED, TOTALS, displayed, drifts, recorded, residual
 from mbdy.blocks import Run
 from mbdy.engine import Variable
 
@@ -80,7 +80,7 @@ def sections(run: Run) -> list[Section]:
     known = recorded(run)
 
     bodies = [v for v in known if v.port == "attitude"]
-    found = [
+    result = [
         Section(
             "Rates",
             "Angular velocity of each body relative to the inertial frame, in body axes.",
@@ -100,13 +100,13 @@ def sections(run: Run) -> list[Section]:
             "closure, turning rows apart from moving ones.",
             tuple(_loops(run, known)),
         ),
-        Section("Momentum and energy", _balance_words(), tuple(_balances(run, known))),
+        Section("Momentum and energy", _balance_words(), tuple(_balances(run))),
     ]
     if len(run.names) < len(run.ports.output_names):
         drawn = {v.name for v in known if v.port in DRAWN or _modal(v)}
         rest = [v for v in known if v.name not in drawn and v.name not in TOTALS]
-        found.append(Section("Other outputs", "Recorded on request.", tuple(panel(run, v) for v in rest)))
-    return [section for section in found if section.panels]
+        result.append(Section("Other outputs", "Recorded on request.", tuple(panel(run, v) for v in rest)))
+    return [section for section in result if section.panels]
 
 
 def panel(run: Run, variable: Variable) -> Panel:
@@ -135,8 +135,8 @@ def _joints(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
     ports = ("joint_positions", "joint_rates")
     of_joint = [v for v in known if v.port in ports]
     for joint in dict.fromkeys(v.owner for v in of_joint):
-        own = [v for v in of_joint if v.owner == joint]
-        yield from (panel(run, v) for port in ports for v in own if v.port == port)
+        outputs = [v for v in of_joint if v.owner == joint]
+        yield from (panel(run, v) for port in ports for v in outputs if v.port == port)
 
 
 def _modes(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
@@ -157,35 +157,32 @@ def _loops(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
     """Loop by loop: its force and torque, then its errors, each unit by itself."""
     of_loop = [v for v in known if v.port in ("residuals", "loops")]
     for loop in dict.fromkeys(v.owner for v in of_loop):
-        own = {v.quantity: v for v in of_loop if v.owner == loop}
-        yield from (panel(run, own[what]) for what in ("force", "torque") if what in own)
+        outputs = {v.quantity: v for v in of_loop if v.owner == loop}
+        yield from (panel(run, outputs[what]) for what in ("force", "torque") if what in outputs)
         for what in ("residual", "residual_rate"):
-            if what in own:
-                yield from _errors(run, own[what])
+            if what in outputs:
+                yield from _errors(run, outputs[what])
 
 
 def _errors(run: Run, variable: Variable) -> Iterator[Panel]:
     """The errors of a loop or their rates, one panel for each unit."""
     values = run[variable.name].reshape(len(run), -1)
     for unit in dict.fromkeys(variable.units):
-        places = [k for k, own in enumerate(variable.units) if own == unit]
+        places = [k for k, each in enumerate(variable.units) if each == unit]
         lines = tuple((variable.labels[k] or variable.name, values[:, k]) for k in places)
         yield Panel(variable.name, variable.description, unit, lines)
 
 
-def _balances(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
-    present = {v.name for v in known}
-    for name, what in zip(TOTALS[:3], ("Angular momentum", "Linear momentum", "Energy"), strict=True):
-        if name not in present:
-            continue
-        change = drift(run, name)
+def _balances(run: Run) -> Iterator[Panel]:
+    for change in drifts(run):
+        what = CONSERVED[change.name].capitalize()
         lines = ((what, change.change / change.start if change.start else change.change),)
         start = f"At the start {change.start:.6g} {change.unit}"
         if change.start:
             yield Panel(f"{what}: drift", f"Change since the start, relative to it. {start}", "relative", lines)
         else:
             yield Panel(f"{what}: drift", f"Change since the start. {start}", change.unit, lines)
-    if TOTALS[3] in present:
+    if residual(run) is not None:
         lines = (("residual", run[TOTALS[3]]),)
         yield Panel("Work balance", "Rate of kinetic energy less the power of all forces", "W", lines)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from mbdy.app.common import version
 from mbdy.app.panels import MOST_PANELS, Section, sections
-from mbdy.app.summary import TOTALS, causes, drift, recorded
+from mbdy.app.summary import CONSERVED, causes, drifts, residual
 from mbdy.app.tree import TreeEntry, branches, degrees_of_freedom
 from mbdy.blocks import Run
 from mbdy.engine import Model, Variable
@@ -100,12 +100,7 @@ def _template(name: str) -> str:
 
 
 def _header(
-    run: Run,
-    model: Model,
-    heading: str,
-    warnings: Sequence[str],
-    drawn: Sequence[Section],
-    acting: Mapping[str, str],
+    run: Run, model: Model, heading: str, warnings: Sequence[str], drawn: Sequence[Section], acting: Mapping[str, str]
 ) -> str:
     end = f"{run.time[-1]:g} s" if len(run) else "nothing was recorded"
     about = f"{_count(len(model.bodies), 'body', 'bodies')}, {degrees_of_freedom(model)} degrees of freedom; "
@@ -126,19 +121,16 @@ def _header(
 def _numbers(run: Run, acting: Mapping[str, str]) -> str:
     """The figures that say whether to trust the run."""
     said = [("end of the run", f"{run.time[-1]:g} s")]
-    present = {variable.name for variable in recorded(run)}
-    for name, what in zip(TOTALS[:3], ("angular momentum", "linear momentum", "energy"), strict=True):
-        if name not in present:
-            continue
-        change = drift(run, name)
+    for change in drifts(run):
+        what = CONSERVED[change.name]
         absolute = f"{change.worst:.2g} {change.unit}"
-        why = f"; {acting[name]}" if name in acting else ""
+        why = f"; {acting[change.name]}" if change.name in acting else ""
         if change.of_start:
             said.append((f"{what}, largest change ({absolute}){why}", change.of_start))
         else:
             said.append((f"{what}, largest change{why}", absolute))
-    if TOTALS[3] in present:
-        said.append(("work balance, largest residual", f"{float(np.abs(run[TOTALS[3]]).max()):.2g} W"))
+    if (worst := residual(run)) is not None:
+        said.append(("work balance, largest residual", f"{worst:.2g} W"))
     cards = (f'<div class="card number"><b>{escape(b)}</b><span>{escape(a)}</span></div>' for a, b in said)
     return f'<div class="numbers">{"".join(cards)}</div>'
 
@@ -200,9 +192,9 @@ def _tables(run: Run, values: Mapping[str, float]) -> str:
 
 
 def _row(variable: Variable, values: Mapping[str, float]) -> str:
-    given = variable.start or (0.0,) * variable.size
+    starts = variable.start or (0.0,) * variable.size
     changed = any(name in values for name in variable.scalar_names)
-    shown = [values.get(name, old) for name, old in zip(variable.scalar_names, given, strict=True)]
+    shown = [values.get(name, old) for name, old in zip(variable.scalar_names, starts, strict=True)]
     text = ", ".join(f"{value:.9g}" for value in shown)
     badge = ' <span class="set">set</span>' if changed else ""
     unit = ", ".join(dict.fromkeys(variable.units))

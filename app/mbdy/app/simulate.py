@@ -25,7 +25,7 @@ from mbdy.app.common import (
     target,
     terminal,
 )
-from mbdy.app.integrators import INTEGRATOR, INTEGRATOR_HELP, IntegratorName
+from mbdy.app.options import INTEGRATOR, Integrator, ModelFile, Step
 from mbdy.app.progress import Tell, busy
 
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ class RunSettings:
 
 @guarded
 def simulate(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")],
+    model: ModelFile,
     until: Annotated[str, typer.Option(help="End of the run, in s or with a unit ('2 min').")] = "60",
     every: Annotated[str | None, typer.Option(help="Time between recorded rows; about 500 rows if left out.")] = None,
-    step: Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")] = "0.001",
-    integrator: Annotated[IntegratorName, typer.Option(help=INTEGRATOR_HELP)] = INTEGRATOR,
+    step: Step = "0.001",
+    integrator: Integrator = INTEGRATOR,
     assign: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any input, parameter or start value; as often as needed."),
@@ -113,10 +113,7 @@ def simulate(
         raise RequestError(f"--until: {said} would never end; give a shorter --until or a longer --step")
     with busy("building the equations"):
         plant = Plant(
-            loaded,
-            step=settings.step,
-            integrator=settings.integrator,
-            interpolation="linear" if linear else "held",
+            loaded, step=settings.step, integrator=settings.integrator, interpolation="linear" if linear else "held"
         )
     assignments = assigned(plant, assign or [])
     values = {name: value for one in assignments for name, value in zip(one.scalars, one.values, strict=True)}
@@ -124,7 +121,7 @@ def simulate(
     for path, option in ((csv, "-o"), (report, "--report")):
         if path:
             target(path, option)
-    patterns = [part.strip() for given in outputs for part in given.split(",")] if outputs else None
+    patterns = [part.strip() for text in outputs for part in text.split(",")] if outputs else None
     with busy("simulating") as tell:
         run, fault = _run(plant, settings, patterns, tell)
     done = Done(run, loaded, settings, values | _sizes(table), str(fault or ""))
@@ -248,10 +245,10 @@ def _tell(done: Done, *, as_json: bool) -> None:
         from mbdy.app.summary import facts
 
         asked = {"until": settings.until, "every": settings.every, "step": settings.step}
-        told: dict[str, Any] = {"ok": not done.faults, **({"error": "\n".join(done.faults)} if done.faults else {})}
-        told["settings"] = {**asked, "integrator": settings.integrator}
+        summary: dict[str, Any] = {"ok": not done.faults, **({"error": "\n".join(done.faults)} if done.faults else {})}
+        summary["settings"] = {**asked, "integrator": settings.integrator}
         files = {sort: done.kept.get(sort) for sort in ("csv", "report")}
-        show_json({**told, **files, "warnings": said_warnings, **(facts(run) if len(run) else {})})
+        show_json({**summary, **files, "warnings": said_warnings, **(facts(run) if len(run) else {})})
         return
     if len(run):
         summarise(done)
@@ -267,7 +264,7 @@ def summarise(done: Done) -> None:
     """Print the end of a run and its drifts."""
     from rich.table import Table
 
-    from mbdy.app.summary import TOTALS, drift, positions, rates, recorded
+    from mbdy.app.summary import TOTALS, drifts, positions, rates, residual
 
     run = done.run
     end = f"{run.time[-1]:g} s" + ("" if run.complete else " (ended early)")
@@ -282,11 +279,9 @@ def summarise(done: Done) -> None:
         if len(lines) > MOST_LINES:
             table.add_row(f"... {len(lines) - MOST_LINES} more", "", "")
         table.add_section()
-    present = {variable.name for variable in recorded(run)}
-    for name in (name for name in TOTALS[:3] if name in present):
-        change = drift(run, name)
-        notes = "; ".join(filter(None, (change.of_start, done.acting.get(name))))
-        table.add_row(f"{name} change", f"{change.worst:.2g}" + (f" ({notes})" if notes else ""), change.unit)
-    if TOTALS[3] in present:
-        table.add_row(TOTALS[3], f"{float(abs(run[TOTALS[3]]).max()):.2g}", "W")
+    for change in drifts(run):
+        notes = "; ".join(filter(None, (change.of_start, done.acting.get(change.name))))
+        table.add_row(f"{change.name} change", f"{change.worst:.2g}" + (f" ({notes})" if notes else ""), change.unit)
+    if (worst := residual(run)) is not None:
+        table.add_row(TOTALS[3], f"{worst:.2g}", "W")
     terminal().print(table)

@@ -7,29 +7,17 @@ from typing import Annotated
 
 import typer
 
-from mbdy.app.common import (
-    RequestError,
-    counted,
-    guarded,
-    load_model,
-    said_warnings,
-    seconds,
-    show_json,
-    written,
-)
-from mbdy.app.fmu import Platforms
-from mbdy.app.integrators import INTEGRATOR, INTEGRATOR_HELP, IntegratorName
+from mbdy.app.common import RequestError, counted, guarded, load_model, said_warnings, seconds, show_json, written
+from mbdy.app.options import INTEGRATOR, Integrator, ModelFile, Platforms, Step
 from mbdy.app.progress import busy
 
-FMI = "2.0"
-"""The version of SSP 1.0's FMUs."""
 NONE = "none"
 """What ``--outputs`` is given to show no output."""
 
 
 @guarded
 def ssp(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")],
+    model: ModelFile,
     controller: Annotated[
         Path, typer.Option(metavar="C.fmu", help="The controller as an FMU (FMI 2.0, co-simulation).")
     ],
@@ -52,8 +40,8 @@ def ssp(
     ] = None,
     kind: Annotated[str, typer.Option(help="What the plant's FMU is made of, as for mbdy fmu.")] = "python",
     platform: Platforms = None,
-    step: Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")] = "0.001",
-    integrator: Annotated[IntegratorName, typer.Option(help=INTEGRATOR_HELP)] = INTEGRATOR,
+    step: Step = "0.001",
+    integrator: Integrator = INTEGRATOR,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:
     """Export a model and a controller, connected, as an SSP package."""
@@ -63,6 +51,7 @@ def ssp(
     from mbdy.blocks.too_fast import tell_of_what_is_too_fast
     from mbdy.fmu import export_ssp
     from mbdy.fmu.export import checked, platforms_of
+    from mbdy.fmu.ssp.parts import FMI
 
     checked(fmi=FMI, kind=kind, step=internal, integrator=integrator.value)
     wanted = [one.name for one in platforms_of(platform or (), kind)]
@@ -86,7 +75,7 @@ def ssp(
 
     system = read_ssd(str(path)).system
     assert system is not None  # a description has one
-    made = [c for c in system.connections if c.startElement and c.endElement]
+    connections = [c for c in system.connections if c.startElement and c.endElement]
     size = path.stat().st_size
     if as_json:
         show_json(
@@ -99,14 +88,14 @@ def ssp(
                 "integrator": integrator.value,
                 "connections": [
                     {"from": f"{c.startElement}.{c.startConnector}", "to": f"{c.endElement}.{c.endConnector}"}
-                    for c in made
+                    for c in connections
                 ],
                 "outputs": [connector.name for connector in system.connectors],
                 "warnings": said_warnings,
             }
         )
     else:
-        parts = f"{counted(len(made), 'connection')}, {counted(len(system.connectors), 'output')}"
+        parts = f"{counted(len(connections), 'connection')}, {counted(len(system.connectors), 'output')}"
         typer.echo(f"wrote {path}: plant and controller, {parts}, {max(1, size // 1024)} KiB")
 
 

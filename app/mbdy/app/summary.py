@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbdy.app.common import attributes
 from mbdy.blocks import Run
 from mbdy.engine import Model, Ports, Variable
 from mbdy.engine.model.owners import Quantity
@@ -17,14 +18,14 @@ from mbdy.engine.model.system import INERTIAL
 
 Array = NDArray[np.float64]
 
-TOTALS = ("system.angular_momentum", "system.momentum", "system.energy", "system.work_residual")
+CONSERVED = {
+    "system.angular_momentum": "angular momentum", "system.momentum": "linear momentum", "system.energy": "energy",
+}  # fmt: skip
+"""Totals whose drift is told, and their titles."""
+TOTALS = (*CONSERVED, "system.work_residual")
 """Outputs that a summary and a report read besides those a person asks for."""
 
-DISPLAY = {
-    ("rad", "deg"): 180.0 / math.pi,
-    ("rad/s", "deg/s"): 180.0 / math.pi,
-    ("rad/s", "rpm"): 30.0 / math.pi,
-}
+DISPLAY = {("rad", "deg"): 180.0 / math.pi, ("rad/s", "deg/s"): 180.0 / math.pi, ("rad/s", "rpm"): 30.0 / math.pi}
 """Factors from a unit to the one that a person would rather read."""
 
 
@@ -70,6 +71,17 @@ def drift(run: Run, name: str) -> Drift:
         return Drift(name, unit, float(np.linalg.norm(values[0])), np.linalg.norm(values - values[0], axis=1))
 
 
+def drifts(run: Run) -> Iterator[Drift]:
+    """The drifts of the totals that ``run`` holds: angular momentum, linear momentum, energy."""
+    names = {variable.name for variable in recorded(run)}
+    return (drift(run, name) for name in CONSERVED if name in names)
+
+
+def residual(run: Run) -> float | None:
+    """Largest residual [W] of the balance of work; None where ``run`` does not hold it."""
+    return float(np.abs(run[TOTALS[3]]).max()) if TOTALS[3] in {v.name for v in recorded(run)} else None
+
+
 def recorded(run: Run) -> list[Variable]:
     """Outputs that ``run`` holds whole."""
     names = set(run.names)
@@ -103,17 +115,17 @@ def causes(model: Model, table: Ports, largest: Mapping[str, float]) -> dict[str
     """
 
     def acts(quantity: Quantity, *ports: str) -> bool:
-        given = (v for v in (*table.inputs, *table.hidden) if v.port in ports and v.quantity == quantity)
-        starts = ((name, start) for v in given for name, start in zip(v.scalar_names, v.start or (), strict=True))
+        variables = (v for v in (*table.inputs, *table.hidden) if v.port in ports and v.quantity == quantity)
+        starts = ((name, start) for v in variables for name, start in zip(v.scalar_names, v.start or (), strict=True))
         return any(largest.get(name, start) for name, start in starts)
 
     roots = [body.joint for body in model.bodies if body.joint.to == "inertial"]
-    held = any(not joint.floating or any(motion != "free" for motion in joint.motion) for joint in roots)
+    mounted = any(not joint.floating or any(motion != "free" for motion in joint.motion) for joint in roots)
     forces = acts("force", "external_forces", "node_forces")
     torques = acts("torque", "external_forces", "node_forces")
     outside = ["external forces act"] * forces
     looped = any(side.body == INERTIAL for loop in model.loops for side in (loop.a, loop.b))
-    mount = ["the joint to inertial acts"] * held + ["a loop to inertial acts"] * looped
+    mount = ["the joint to inertial acts"] * mounted + ["a loop to inertial acts"] * looped
     said = {
         TOTALS[0]: outside + ["external torques act"] * torques + mount,
         TOTALS[1]: ["gravity acts"] * acts("gravity", "gravity") + outside + mount,
@@ -123,18 +135,15 @@ def causes(model: Model, table: Ports, largest: Mapping[str, float]) -> dict[str
 
 def facts(run: Run) -> dict[str, Any]:
     """The summary for a machine, in SI."""
-    present = {variable.name for variable in recorded(run)}
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "rows": len(run),
         "end": float(run.time[-1]),
         "complete": run.complete,
         "final": {name: float(value) for name, value in zip(run.names, run.values[-1], strict=True)},
         "drift": {},
     }
-    for name in TOTALS[:3]:
-        if name in present:
-            change = drift(run, name)
-            found["drift"][name] = {"unit": change.unit, "worst": change.worst, "relative": change.relative}
-    if TOTALS[3] in present:
-        found["work_residual"] = {"unit": "W", "worst": float(np.abs(run[TOTALS[3]]).max())}
-    return found
+    for change in drifts(run):
+        result["drift"][change.name] = attributes(change, "unit", "worst", "relative")
+    if (worst := residual(run)) is not None:
+        result["work_residual"] = {"unit": "W", "worst": worst}
+    return result

@@ -53,8 +53,8 @@ def totals(model: Model, y: Outputs) -> Totals:
         return Totals(mass, _clean(centre, least), _tidy(inertia), "inertial")
     base = roots[0].name
     C = turn[base]
-    own = C.T @ (centre - np.asarray(y[f"{base}.position"]))
-    return Totals(mass, _clean(own, least), _tidy(C.T @ inertia @ C), base)
+    offset = C.T @ (centre - np.asarray(y[f"{base}.position"]))
+    return Totals(mass, _clean(offset, least), _tidy(C.T @ inertia @ C), base)
 
 
 def deformed(body: Body, y: Outputs) -> tuple[Array, Array]:

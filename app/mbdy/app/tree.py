@@ -22,12 +22,12 @@ class TreeEntry:
 def branches(model: Model) -> tuple[TreeEntry, ...]:
     """The bodies that are joined to the inertial frame, each with all that hangs on it."""
     shape = tree(model)
-    made: dict[int, TreeEntry] = {}
+    entries: dict[int, TreeEntry] = {}
     for place in shape.inward:
         body = model.bodies[place]
-        below = tuple(made[child] for child in shape.children[place])
-        made[place] = TreeEntry(body.name, joint_words(body), details(body), below)
-    return tuple(made[place] for place in range(len(model.bodies)) if shape.parent[place] == ROOT)
+        below = tuple(entries[child] for child in shape.children[place])
+        entries[place] = TreeEntry(body.name, joint_words(body), details(body), below)
+    return tuple(entries[place] for place in range(len(model.bodies)) if shape.parent[place] == ROOT)
 
 
 def joint_words(body: Body) -> str:

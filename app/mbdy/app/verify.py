@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mbdy.app.common import (
-    RUN_FAULT,
-    complain,
-    guarded,
-    load_model,
-    note,
-    said_warnings,
-    show_json,
-    target,
-    terminal,
-)
+from mbdy.app.common import RUN_FAULT, complain, guarded, load_model, note, said_warnings, show_json, target, terminal
+from mbdy.app.options import ModelFile
 from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
@@ -26,7 +17,7 @@ if TYPE_CHECKING:
 
 @guarded
 def verify(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")],
+    model: ModelFile,
     states: Annotated[int, typer.Option(min=0, help="Random states, beside the start of the file.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Of the random states; the same seed gives the same ones.")] = 0,
     report: Annotated[
@@ -46,37 +37,37 @@ def verify(
     from mbdy.engine import verify as verified
 
     with busy("verifying") as tell:
-        found = verified(loaded, states=states, seed=seed, progress=tell)
-    made = origin(model)
+        verification = verified(loaded, states=states, seed=seed, progress=tell)
+    source = origin(model)
     if report:
-        write(found, made, report)
+        write(verification, source, report)
     if as_json:
-        fault = {} if found.agrees else {"error": found.verdict}
-        told = {"ok": found.agrees, **fault, **made.facts(), **found.to_dict()}
-        show_json({**told, "report": report, "warnings": said_warnings})
+        fault = {} if verification.agrees else {"error": verification.verdict}
+        result = {"ok": verification.agrees, **fault, **source.facts(), **verification.to_dict()}
+        show_json({**result, "report": report, "warnings": said_warnings})
     else:
-        _show(found)
+        _show(verification)
         if report:
             typer.echo(f"wrote {report}")
         else:
             note("add --report evidence.md to keep the evidence")
-    if not found.agrees:
+    if not verification.agrees:
         if not as_json:
-            complain(found.verdict)
+            complain(verification.verdict)
         raise typer.Exit(RUN_FAULT)
 
 
-def _show(found: Verification) -> None:
+def _show(verification: Verification) -> None:
     from rich.table import Table
 
-    table = Table(title=found.heading, title_justify="left")
+    table = Table(title=verification.heading, title_justify="left")
     table.add_column("")
     table.add_column("largest", justify="right", no_wrap=True)
     table.add_column("where", overflow="fold")
-    for row in found.rows():
-        if row[0] == found.residuals[0].title:
+    for row in verification.rows():
+        if row[0] == verification.residuals[0].title:
             table.add_section()
         table.add_row(*row)
     terminal().print(table)
-    if found.agrees:
-        typer.echo(found.verdict)
+    if verification.agrees:
+        typer.echo(verification.verdict)

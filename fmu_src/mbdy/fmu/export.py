@@ -25,8 +25,9 @@ from mbdy.fmu.native.platforms import ALL, Platform, host, named, require
 from mbdy.fmu.package import Settings
 from mbdy.fmu.python import kind as python_kind
 from mbdy.fmu.table import scalars as rows
+from mbdy.fmu.versions import VERSIONS
 
-VERSIONS, KINDS = ("2.0", "3.0"), ("python", "native")
+KINDS = ("python", "native")
 PART = ".mbdy-"
 """How the name of a file begins that is not whole yet."""
 
@@ -51,7 +52,7 @@ def export_fmu(
     """Writes ``model`` as an FMU and returns its path.
 
     ``path``        ends in ``.fmu``; its folder is made, an earlier file is replaced as a whole.
-    ``fmi``         ``"2.0"`` or ``"3.0"``.
+    ``fmi``         the version of FMI, ``"2.0"`` or ``"3.0"``.
     ``kind``        ``"python"``: made with pythonfmu or pythonfmu3, co-simulation in hosts that run in Python.
                     ``"native"``: C, for any host, co-simulation and model exchange.
     ``step``        [s] longest internal step, or text with a unit (``"1 ms"``); also the default experiment's.
@@ -83,28 +84,23 @@ def export_fmu(
 
 
 def _files(
-    model: Model,
-    kind: str,
-    settings: Settings,
-    wanted: Sequence[Platform],
-    dynamics: Dynamics | None,
-    told: Progress,
+    model: Model, kind: str, settings: Settings, wanted: Sequence[Platform], dynamics: Dynamics | None, tell: Progress
 ) -> dict[str, bytes]:
     """All files of the FMU by their path inside, the description first."""
     fmi, scalars = settings.fmi, settings.scalars
-    told("making the equations", 0.0)
+    tell("making the equations", 0.0)
     equations = _equations(model, dynamics)
     native = kind == "native"
-    table = rows(ports(assemble(model)), model.initial, derivatives=native, independent=fmi == "3.0")
+    table = rows(ports(assemble(model)), model.initial, derivatives=native, independent=VERSIONS[fmi].time)
 
     def compiling(stage: str, done: float) -> None:
-        told(stage, 0.9 * done)
+        tell(stage, 0.9 * done)
 
     if native:
         packed = native_kind.package(model, equations, table, settings, wanted, compiling)
     else:
         packed = python_kind.package(model, equations, table, settings, compiling)
-    told("writing the FMU", 0.9)
+    tell("writing the FMU", 0.9)
     about = About(
         name=model.name,
         description=f"{model.name}: {len(model.bodies)} bodies, dynamics by mbdy",
@@ -140,10 +136,10 @@ def platforms_of(names: str | Sequence[str], kind: str) -> tuple[Platform, ...]:
             )
         return ()
     try:
-        found = [one for part in parts for one in (ALL if part == "all" else (named(part),))] or [host()]
+        chosen = [one for part in parts for one in (ALL if part == "all" else (named(part),))] or [host()]
     except ValueError as error:
         raise ExportError(str(error)) from None
-    wanted = tuple(dict.fromkeys(found))
+    wanted = tuple(dict.fromkeys(chosen))
     require(wanted)
     return wanted
 

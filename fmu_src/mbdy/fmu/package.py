@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mbdy.engine.core.integrators import INTEGRATORS
+from mbdy.fmu.versions import VERSIONS
 
 HASH_DIGITS = 12
 MOST_NAME = 40
@@ -16,8 +17,8 @@ MOST_NAME = 40
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What was chosen for an FMU: FMI's ``"2.0"`` or ``"3.0"``, the longest internal step [s], the integrator, whether
-    arrays are taken apart in FMI 3.0 too, and mbdy's version."""
+    """What was chosen for an FMU: the version of FMI, the longest internal step [s], the integrator, whether arrays are
+    taken apart in every version, and mbdy's version."""
 
     fmi: str
     step: float
@@ -28,7 +29,7 @@ class Settings:
     @property
     def flat(self) -> bool:
         """Whether there are no arrays."""
-        return self.scalars or self.fmi == "2.0"
+        return self.scalars or not VERSIONS[self.fmi].arrays
 
     @property
     def implicit(self) -> bool:
@@ -51,11 +52,11 @@ class Package:
 
 def digest(files: Mapping[str, bytes]) -> bytes:
     """A hash of ``files``, their names and contents."""
-    made = hashlib.sha256()
+    mark = hashlib.sha256()
     for part in (part for name, data in sorted(files.items()) for part in (name.encode(), data)):
-        made.update(len(part).to_bytes(8))
-        made.update(part)
-    return made.digest()
+        mark.update(len(part).to_bytes(8))
+        mark.update(part)
+    return mark.digest()
 
 
 def identifier(name: str, mark: bytes) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Literal
+from typing import Any, Literal
 
 from mbdy.engine.model.owners import SYSTEM, Owner, Quantity
 from mbdy.engine.model.ports import Ports
@@ -32,8 +32,8 @@ class Scalar:
     ``dx`` a derivative, at its state's place in ``x``; ``t`` the time. ``start_at`` is where the start value lies in
     ``s``, ``state`` which place in ``x`` it is. ``array`` names the array of FMI 3 that has it as an element.
     ``dependencies`` are value references of the inputs that act on an output at the same instant. ``guess`` tells that
-    the start of a state is one, from which closed loops may move it, ``given`` that the model file gives it. ``label``
-    is its index, that of its state for a derivative.
+    the start of a state is one, from which closed loops may move it, ``from_file`` that the model file gives it.
+    ``label`` is its index, that of its state for a derivative.
     """
 
     owner: Owner
@@ -46,18 +46,18 @@ class Scalar:
     unit: str
     display_unit: str | None
     description: str
-    start: float | None
-    start_at: int | None
-    state: int | None
-    array: str | None
-    boolean: bool
-    tunable: bool
-    minimum: float | None
-    maximum: float | None
-    nominal: float | None
-    dependencies: tuple[int, ...]
+    start: float | None = None
+    start_at: int | None = None
+    state: int | None = None
+    array: str | None = None
+    boolean: bool = False
+    tunable: bool = False
+    minimum: float | None = None
+    maximum: float | None = None
+    nominal: float | None = None
+    dependencies: tuple[int, ...] = ()
     guess: bool = False
-    given: bool = False
+    from_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,48 +114,33 @@ def scalars(
 
 def arrays(table: Sequence[Scalar], *, scalars: bool = False) -> tuple[Array, ...]:
     """``table`` by the variables of FMI 3, arrays where it has them, or with ``scalars`` one variable a row."""
-    made: list[Array] = []
+    variables: list[Array] = []
     for array, group in groupby(enumerate(table), key=lambda item: item[1].array):
         rows = list(group)
         if array is None or scalars:
-            made += [Array(row.name, vr, (row,)) for vr, row in rows]
+            variables += [Array(row.name, vr, (row,)) for vr, row in rows]
         else:
-            made.append(Array(array, rows[0][0], tuple(row for _, row in rows)))
-    return tuple(made)
+            variables.append(Array(array, rows[0][0], tuple(row for _, row in rows)))
+    return tuple(variables)
 
 
-def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], nominal: float | None, given: bool) -> Scalar:
+def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], nominal: float | None, from_file: bool) -> Scalar:
     default = 0.0 if v.causality != "output" else None
     return Scalar(
-        owner=v.owner,
-        quantity=v.quantity,
-        label=v.labels[k],
-        name=v.name + v.labels[k],
-        causality=v.causality,
-        vector=VECTORS[v.causality],
-        place=v.offset + k,
-        unit=v.units[k],
-        display_unit=v.display_units[k],
-        description=v.description,
-        start=default if v.start is None else v.start[k],
-        start_at=None if v.start_at is None else v.start_at + k,
-        state=None if v.state is None else v.state + k,
-        array=v.name if _is_array(v) else None,
-        boolean=v.boolean,
-        tunable=v.tunable,
-        minimum=v.minimum,
-        maximum=v.maximum,
-        nominal=nominal,
-        dependencies=dependencies,
-        given=given,
-    )
+        owner=v.owner, quantity=v.quantity, label=v.labels[k], name=v.name + v.labels[k], causality=v.causality,
+        vector=VECTORS[v.causality], place=v.offset + k, unit=v.units[k], display_unit=v.display_units[k],
+        description=v.description, start=default if v.start is None else v.start[k],
+        start_at=None if v.start_at is None else v.start_at + k, state=None if v.state is None else v.state + k,
+        array=v.name if _is_array(v) else None, boolean=v.boolean, tunable=v.tunable, minimum=v.minimum,
+        maximum=v.maximum, nominal=nominal, dependencies=dependencies, from_file=from_file,
+    )  # fmt: skip
 
 
-def _hidden(v: Variable, nominal: float | None, given: bool, *, local: bool) -> Iterator[Scalar]:
+def _hidden(v: Variable, nominal: float | None, from_file: bool, *, local: bool) -> Iterator[Scalar]:
     """What there is of a variable that is left out: states as ``local`` ones, and start values that no such state has
     as parameters of the start."""
     for k in range(v.size if v.causality == "output" else 0):
-        row = _scalar(v, k, (), nominal, given)
+        row = _scalar(v, k, (), nominal, from_file)
         if local and row.state is not None:
             yield replace(row, causality="local", vector="x", place=row.state)
         elif row.start_at is not None:
@@ -184,49 +169,28 @@ def _calculated(outputs: Sequence[Scalar]) -> Iterator[Scalar]:
     for row in outputs:
         if row.owner == SYSTEM and row.quantity in CALCULATED:
             name = f"{row.owner}.initial.{row.quantity}"
-            yield replace(
-                row,
-                name=name + row.label,
-                causality="calculatedParameter",
-                vector="c",
-                description=f"{row.description}, when initialization ends",
-                start=None,
-                start_at=None,
-                state=None,
-                guess=False,
-                array=row.array and name,
-                tunable=False,
-                dependencies=(),
-            )
+            yield _follower(
+                row, name=name + row.label, causality="calculatedParameter", vector="c",
+                description=f"{row.description}, when initialization ends", array=row.array and name,
+            )  # fmt: skip
 
 
 def _derivative(state: Scalar, place: int) -> Scalar:
     unit = rate_unit(state.unit)
-    return replace(
-        state,
-        name=f"der({state.name})",
-        causality="local",
-        vector="dx",
-        place=place,
-        unit=unit,
-        display_unit=DISPLAY_UNITS.get(unit),
-        description=f"Derivative of {state.array or state.name}",
-        start=None,
-        start_at=None,
-        state=None,
-        guess=False,
-        array=state.array and f"der({state.array})",
-        tunable=False,
-        minimum=None,
-        maximum=None,
-        nominal=None,
-        dependencies=(),
-    )
+    return _follower(
+        state, name=f"der({state.name})", causality="local", vector="dx", place=place, unit=unit,
+        display_unit=DISPLAY_UNITS.get(unit), description=f"Derivative of {state.array or state.name}",
+        array=state.array and f"der({state.array})", minimum=None, maximum=None, nominal=None,
+    )  # fmt: skip
+
+
+def _follower(row: Scalar, **changes: Any) -> Scalar:
+    """What follows from ``row``, with ``changes``: it has no start, is no state and no input acts on it at once."""
+    return replace(row, start=None, start_at=None, state=None, guess=False, tunable=False, dependencies=(), **changes)
 
 
 def _time() -> Scalar:
     return Scalar(
         owner=SYSTEM, quantity="time", label="", name=TIME, causality="independent", vector="t", place=0, unit="s",
-        display_unit=None, description="Time", start=None, start_at=None, state=None, array=None, boolean=False,
-        tunable=False, minimum=None, maximum=None, nominal=None, dependencies=(),
+        display_unit=None, description="Time",
     )  # fmt: skip

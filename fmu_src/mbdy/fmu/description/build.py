@@ -1,4 +1,4 @@
-"""sources/buildDescription.xml of FMI 3.0: how the C files in an FMU are compiled."""
+"""sources/buildDescription.xml: how the C files in an FMU are compiled."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ PLATFORMS: Mapping[str | None, Sequence[str]] = {None: (), "x86_64-linux": ("m",
 """Libraries that a platform needs named, None for all others: on Linux the mathematical functions have their own."""
 
 
-def build_description(identifier: str, sources: Sequence[str], definitions: Mapping[str, str]) -> bytes:
+def build_description(fmi: str, identifier: str, sources: Sequence[str], definitions: Mapping[str, str]) -> bytes:
     """The file as bytes.
 
+    ``fmi``          the version, one that has this file.
     ``identifier``   the model identifier, the name of the library.
     ``sources``      the C files to be compiled, by their paths in ``sources/``.
     ``definitions``  preprocessor definitions with their values.
     """
-    root = Element("fmiBuildDescription", fmiVersion="3.0")
+    root = Element("fmiBuildDescription", fmiVersion=fmi)
     for platform, libraries in PLATFORMS.items():
         where = {} if platform is None else {"platform": platform}
         node = SubElement(root, "BuildConfiguration", {"modelIdentifier": identifier, **where})

@@ -5,59 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement
 
-STATES = {"canGetAndSetFMUstate": "true", "canSerializeFMUstate": "true"}
-STATES_3 = {"canGetAndSetFMUState": "true", "canSerializeFMUState": "true"}
-NATIVE = {
-    **STATES,
-    "providesDirectionalDerivative": "true",
-    "canNotUseMemoryManagementFunctions": "true",
-    "canBeInstantiatedOnlyOncePerProcess": "false",
-}
-NATIVE_3 = {
-    **STATES_3,
-    "providesDirectionalDerivatives": "true",
-    "providesAdjointDerivatives": "true",
-    "canBeInstantiatedOnlyOncePerProcess": "false",
-}
-PYTHON = {
-    "needsExecutionTool": "true",  # the host must run Python already
-    "canHandleVariableCommunicationStepSize": "true",
-    "canBeInstantiatedOnlyOncePerProcess": "false",
-}
-INTERFACES: Mapping[tuple[str, str], Mapping[str, Mapping[str, str]]] = {
-    ("2.0", "python"): {
-        "CoSimulation": {
-            **PYTHON,
-            **STATES,
-            "canInterpolateInputs": "false",
-            "canNotUseMemoryManagementFunctions": "true",
-        },
-    },
-    ("3.0", "python"): {"CoSimulation": {**PYTHON, **STATES_3}},
-    ("2.0", "native"): {
-        "ModelExchange": {**NATIVE, "completedIntegratorStepNotNeeded": "false"},
-        "CoSimulation": {
-            **NATIVE,
-            "canHandleVariableCommunicationStepSize": "true",
-            "canInterpolateInputs": "true",
-            "maxOutputDerivativeOrder": "1",
-            "canRunAsynchronuously": "false",
-        },
-    },
-    ("3.0", "native"): {
-        "ModelExchange": {**NATIVE_3, "needsCompletedIntegratorStep": "true"},
-        "CoSimulation": {
-            **NATIVE_3,
-            "canHandleVariableCommunicationStepSize": "true",
-            "maxOutputDerivativeOrder": "1",
-            "providesIntermediateUpdate": "true",
-            "canReturnEarlyAfterIntermediateUpdate": "true",
-            "mightReturnEarlyFromDoStep": "false",
-            "hasEventMode": "true",
-        },
-    },
-}
-"""Attributes of each element by version and kind, but for the identifier and the internal step."""
+from mbdy.fmu.versions import Version
 
 CATEGORIES: Mapping[str, str] = {
     "logStatusWarning": "What may be wrong though the run goes on",
@@ -70,13 +18,14 @@ CATEGORIES: Mapping[str, str] = {
 UNUSED = {"python": "logEvents", "native": "logStatusFatal"}
 
 
-def interfaces(fmi: str, kind: str, *, identifier: str, step: float, sources: Sequence[str] = ()) -> Iterator[Element]:
-    """The elements of one FMU; ``step`` [s] is the internal step, ``sources`` the C files that FMI 2 lists here."""
-    for tag, attributes in INTERFACES[fmi, kind].items():
-        node = Element(tag, {"modelIdentifier": identifier, **attributes})
-        if fmi == "3.0" and tag == "CoSimulation":
-            node.set("fixedInternalStepSize", repr(step))
-        if fmi == "2.0" and sources:
+def interfaces(
+    version: Version, kind: str, *, identifier: str, step: float, sources: Sequence[str] = ()
+) -> Iterator[Element]:
+    """The elements of one FMU; ``step`` [s] is the internal step, ``sources`` its C files."""
+    for tag, attributes in version.interfaces[kind].items():
+        filled = {name: value.format(step=step) for name, value in attributes.items()}
+        node = Element(tag, {"modelIdentifier": identifier, **filled})
+        if sources and not version.build:
             files = SubElement(node, "SourceFiles")
             for name in sources:
                 SubElement(files, "File", name=name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -12,6 +13,11 @@ _NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 def clean(text: str) -> str:
     """``text`` without the characters that XML cannot hold."""
     return _NOT_XML.sub(" ", text).strip()
+
+
+def html(text: str) -> str:
+    """``text`` as HTML and SVG have it."""
+    return escape(clean(text))
 
 
 def number(value: float) -> str:

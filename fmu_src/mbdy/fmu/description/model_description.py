@@ -1,4 +1,4 @@
-"""modelDescription.xml of FMI 2.0 and 3.0 from the table of scalars, for FMUs of either kind."""
+"""modelDescription.xml from the table of scalars, for FMUs of either kind."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from mbdy.fmu.description.structure import model_structure
 from mbdy.fmu.description.units import Unit, units
 from mbdy.fmu.description.variables import model_variables
 from mbdy.fmu.table import Scalar, arrays
+from mbdy.fmu.versions import VERSIONS, Version
 
 STOP_TIME = 10.0
 TOLERANCE = 1e-8
@@ -43,33 +44,33 @@ def description(
 ) -> bytes:
     """modelDescription.xml of an FMU.
 
-    ``table``       as its ``kind`` and version have it: derivatives in a native FMU, the time in FMI 3.0.
+    ``table``       as its ``kind`` and version have it: derivatives in a native FMU, perhaps the time.
     ``identifier``  the model identifier, the name of its libraries.
-    ``fmi``         ``"2.0"`` or ``"3.0"``.
+    ``fmi``         a name of `VERSIONS`.
     ``kind``        ``"python"`` (co-simulation) or ``"native"`` (model exchange and co-simulation).
-    ``sources``     the C files in ``sources/`` to be compiled, which FMI 2.0 lists here.
-    ``scalars``     no arrays in FMI 3.0 either.
+    ``sources``     the C files in ``sources/`` to be compiled, which some versions list here.
+    ``scalars``     no arrays in any version.
     """
-    variables = arrays(table, scalars=scalars or fmi == "2.0")
-    root = _head(about, fmi)
-    root.extend(interfaces(fmi, kind, identifier=identifier, step=about.step, sources=sources))
+    version = VERSIONS[fmi]
+    variables = arrays(table, scalars=scalars or not version.arrays)
+    root = _head(about, version)
+    root.extend(interfaces(version, kind, identifier=identifier, step=about.step, sources=sources))
     root.append(_unit_definitions(units(row.unit for row in table)))
     root.append(categories(kind))
     root.append(_experiment(about, kind))
-    root.append(model_variables(fmi, variables, intermediate=fmi == "3.0" and kind == "native"))
-    root.append(model_structure(fmi, variables))
-    if fmi == "2.0" and kind == "native":
-        root.set("numberOfEventIndicators", "0")
+    root.append(model_variables(version, variables, intermediate=version.intermediate(kind)))
+    root.append(model_structure(version, variables))
+    root.attrib |= version.root[kind]
     return document(root)
 
 
-def _head(about: About, fmi: str) -> Element:
+def _head(about: About, version: Version) -> Element:
     return Element(
         "fmiModelDescription",
         {
-            "fmiVersion": fmi,
+            "fmiVersion": version.name,
             "modelName": clean(about.name) or "model",
-            "guid" if fmi == "2.0" else "instantiationToken": about.guid,
+            version.token: about.guid,
             "description": clean(about.description),
             "generationTool": about.tool,
             "generationDateAndTime": build_time().strftime("%Y-%m-%dT%H:%M:%SZ"),

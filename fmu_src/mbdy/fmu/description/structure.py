@@ -1,14 +1,15 @@
-"""The elements ModelStructure of FMI 2.0 and 3.0: which variables are unknowns, and what each depends on."""
+"""The element ModelStructure: which variables are unknowns, and what each depends on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from xml.etree.ElementTree import Element, SubElement
 
 from mbdy.engine.model.owners import Owner, Quantity
 from mbdy.fmu.description.variables import initially
 from mbdy.fmu.table import Array, Scalar
+from mbdy.fmu.versions import Version
 
 MOST_DEPENDENCIES = 2_000_000
 """Entries in ModelStructure (some 15 MB) beyond which long ``dependencies`` are left out, which means all."""
@@ -24,12 +25,12 @@ Unknown = tuple[Array, tuple[int, ...] | None]
 """A variable with the variables that it depends on, by what refers to them in the file; None for all."""
 
 
-def model_structure(fmi: str, variables: Sequence[Array]) -> Element:
-    """ModelStructure of ``variables``, all scalar for FMI 2.0.
+def model_structure(version: Version, variables: Sequence[Array]) -> Element:
+    """ModelStructure of ``variables``.
 
     With derivatives among them the states are known beside the inputs; without, it is of a co-simulation.
     """
-    node, shift = Element("ModelStructure"), 1 if fmi == "2.0" else 0  # FMI 2 refers by index, which counts from 1
+    node, shift = Element("ModelStructure"), int(version.index)  # an index counts from 1
     known = _Known(variables, shift)
     outputs = [(v, known.of_output(v)) for v in variables if v.first.causality == "output"]
     derivatives = [(v, known.of_derivative(v)) for v in variables if v.first.vector == "dx"]
@@ -42,21 +43,11 @@ def model_structure(fmi: str, variables: Sequence[Array]) -> Element:
         listed = on is not None and (spelled or len(on) <= 1)
         return {**reference, "dependencies": _text(on)} if on is not None and listed else reference
 
-    if fmi == "2.0":
-        for tag, unknowns in (("Outputs", outputs), ("Derivatives", derivatives), ("InitialUnknowns", initial)):
-            if unknowns:
-                _children(SubElement(node, tag), "Unknown", map(attributes, unknowns))
-    else:
-        for tag, unknowns in (
-            ("Output", outputs), ("ContinuousStateDerivative", derivatives), ("InitialUnknown", initial),
-        ):  # fmt: skip
-            _children(node, tag, map(attributes, unknowns))
+    for tag, unknowns in zip(version.unknowns, (outputs, derivatives, initial), strict=True):
+        parent = SubElement(node, tag) if version.unknown and unknowns else node
+        for unknown in unknowns:
+            SubElement(parent, version.unknown or tag, attributes(unknown))
     return node
-
-
-def _children(node: Element, tag: str, attributes: Iterable[dict[str, str]]) -> None:
-    for each in attributes:
-        SubElement(node, tag, each)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The elements ModelVariables of FMI 2.0 and 3.0, from the table of scalars."""
+"""The element ModelVariables, from the table of scalars."""
 
 from __future__ import annotations
 
@@ -7,39 +7,29 @@ from xml.etree.ElementTree import Element, SubElement
 
 from mbdy.fmu.description.markup import clean, number
 from mbdy.fmu.table import Array, Scalar
+from mbdy.fmu.versions import Version
 
 
-def model_variables(fmi: str, variables: Sequence[Array], *, intermediate: bool) -> Element:
-    """ModelVariables of ``variables``, all scalar for FMI 2.0.
+def model_variables(version: Version, variables: Sequence[Array], *, intermediate: bool) -> Element:
+    """ModelVariables of ``variables``.
 
-    ``intermediate`` says that in Intermediate Update Mode (FMI 3.0) continuous inputs can be set and outputs be read.
+    ``intermediate`` says that within a step continuous inputs can be set and outputs be read.
     """
     node = Element("ModelVariables")
     states = {row.state: v.value_reference for v in variables for row in v.rows if row.state is not None}
     for v in variables:
         state = states.get(v.first.place) if v.first.vector == "dx" else None
-        if fmi == "2.0":
-            _variable_2(node, v, state)
-        else:
-            _variable_3(node, v, state, intermediate=intermediate)
+        derivative = None if state is None else state + int(version.index)  # an index counts from 1
+        tag, attributes = ("Boolean", _booleans(v)) if v.first.boolean else (version.real, _numbers(v, derivative))
+        if version.variable:
+            SubElement(SubElement(node, version.variable, _common(v)), tag, attributes)
+            continue
+        child = SubElement(node, tag, {**_common(v), **attributes})
+        if intermediate and v.first.causality in ("input", "output") and not v.first.boolean:
+            child.set("intermediateUpdate", "true")
+        if v.size > 1:
+            SubElement(child, "Dimension", start=str(v.size))
     return node
-
-
-def _variable_2(node: Element, v: Array, state: int | None) -> None:
-    child = SubElement(node, "ScalarVariable", _common(v))
-    if v.first.boolean:
-        SubElement(child, "Boolean", _booleans(v))
-    else:
-        SubElement(child, "Real", _numbers(v, None if state is None else state + 1))  # an index, which counts from 1
-
-
-def _variable_3(node: Element, v: Array, state: int | None, *, intermediate: bool) -> None:
-    own = _booleans(v) if v.first.boolean else _numbers(v, state)
-    child = SubElement(node, "Boolean" if v.first.boolean else "Float64", {**_common(v), **own})
-    if intermediate and v.first.causality in ("input", "output") and not v.first.boolean:
-        child.set("intermediateUpdate", "true")
-    if v.size > 1:
-        SubElement(child, "Dimension", start=str(v.size))
 
 
 def _common(v: Array) -> dict[str, str]:

@@ -40,6 +40,13 @@ static void pass_on(void *owner, int status, const char *category, const char *m
     plant *it = c ? ((component *)c)->plant : NULL;                                 \
     if (!it || plant_allowed(it, call, (unsigned)(phases)) != PLANT_OK) return fmi2Error
 
+/* A call on an instance that is one call on its plant, behind a guard such as ENTER. */
+#define CALL(guard, name, parameters, phases, answer) \
+    fmi2Status name parameters {                     \
+        guard(#name, phases);                         \
+        return (fmi2Status)(answer);                  \
+    }
+
 #define NEEDS(pointer, what) \
     if (!(pointer)) return (fmi2Status)plant_say(it, PLANT_ERROR, "%s is NULL", what)
 
@@ -86,31 +93,16 @@ void fmi2FreeInstance(fmi2Component c) {
     free(own);
 }
 
-fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t n, const fmi2String categories[]) {
-    ENTER("fmi2SetDebugLogging", ANY);
-    return (fmi2Status)plant_set_categories(it, on, n, categories);
-}
-
-fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean tolerance_defined, fmi2Real tolerance, fmi2Real start,
-                               fmi2Boolean stop_defined, fmi2Real stop) {
-    ENTER("fmi2SetupExperiment", PLANT_INSTANTIATED);
-    return (fmi2Status)plant_set_experiment(it, start, stop_defined ? stop : INFINITY, tolerance_defined ? tolerance : 0.0);
-}
-
-fmi2Status fmi2EnterInitializationMode(fmi2Component c) {
-    ENTER("fmi2EnterInitializationMode", PLANT_INSTANTIATED);
-    return (fmi2Status)plant_enter_initialization(it);
-}
-
-fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
-    ENTER("fmi2ExitInitializationMode", PLANT_INITIALIZATION);
-    return (fmi2Status)plant_exit_initialization(it, it->now.exchange != 0.0 ? PLANT_EVENT : PLANT_STEP);
-}
-
-fmi2Status fmi2Terminate(fmi2Component c) {
-    ENTER("fmi2Terminate", RUNNING);
-    return (fmi2Status)plant_terminate(it);
-}
+CALL(ENTER, fmi2SetDebugLogging, (fmi2Component c, fmi2Boolean on, size_t n, const fmi2String categories[]),
+     ANY, plant_set_categories(it, on, n, categories))
+CALL(ENTER, fmi2SetupExperiment,
+     (fmi2Component c, fmi2Boolean tolerance_defined, fmi2Real tolerance, fmi2Real start, fmi2Boolean stop_defined,
+      fmi2Real stop),
+     PLANT_INSTANTIATED, plant_set_experiment(it, start, stop_defined ? stop : INFINITY, tolerance_defined ? tolerance : 0.0))
+CALL(ENTER, fmi2EnterInitializationMode, (fmi2Component c), PLANT_INSTANTIATED, plant_enter_initialization(it))
+CALL(ENTER, fmi2ExitInitializationMode, (fmi2Component c),
+     PLANT_INITIALIZATION, plant_exit_initialization(it, it->now.exchange != 0.0 ? PLANT_EVENT : PLANT_STEP))
+CALL(ENTER, fmi2Terminate, (fmi2Component c), RUNNING, plant_terminate(it))
 
 fmi2Status fmi2Reset(fmi2Component c) {
     ENTER("fmi2Reset", ANY);
@@ -118,15 +110,10 @@ fmi2Status fmi2Reset(fmi2Component c) {
     return fmi2OK;
 }
 
-fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2Real values[]) {
-    ENTER("fmi2GetReal", ANY);
-    return (fmi2Status)plant_get(it, refs, n, values, n, 0);
-}
-
-fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2Real values[]) {
-    ENTER("fmi2SetReal", ANY);
-    return (fmi2Status)plant_set(it, refs, n, values, n, 0);
-}
+CALL(ENTER, fmi2GetReal, (fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2Real values[]),
+     ANY, plant_get(it, refs, n, values, n, 0))
+CALL(ENTER, fmi2SetReal, (fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2Real values[]),
+     ANY, plant_set(it, refs, n, values, n, 0))
 
 fmi2Status fmi2GetBoolean(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2Boolean values[]) {
     ENTER("fmi2GetBoolean", ANY);
@@ -160,64 +147,31 @@ static fmi2Status none(fmi2Component c, const char *call, size_t n, const char *
     return n ? (fmi2Status)plant_refuse_type(it, call, type) : fmi2OK;
 }
 
-fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2Integer values[]) {
-    (void)refs, (void)values;
-    return none(c, "fmi2GetInteger", n, "Integer");
-}
-
-fmi2Status fmi2SetInteger(fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2Integer values[]) {
-    (void)refs, (void)values;
-    return none(c, "fmi2SetInteger", n, "Integer");
-}
-
-fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2String values[]) {
-    (void)refs, (void)values;
-    return none(c, "fmi2GetString", n, "String");
-}
-
-fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2String values[]) {
-    (void)refs, (void)values;
-    return none(c, "fmi2SetString", n, "String");
-}
+#define NO_VARIABLES(call, type, value)                                                           \
+    fmi2Status call(fmi2Component c, const fmi2ValueReference refs[], size_t n, value values[]) { \
+        (void)refs, (void)values;                                                                 \
+        return none(c, #call, n, type);                                                           \
+    }
+NO_VARIABLES(fmi2GetInteger, "Integer", fmi2Integer)
+NO_VARIABLES(fmi2SetInteger, "Integer", const fmi2Integer)
+NO_VARIABLES(fmi2GetString, "String", fmi2String)
+NO_VARIABLES(fmi2SetString, "String", const fmi2String)
 
 /* State of the FMU */
 
-fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state) {
-    ENTER("fmi2GetFMUstate", ANY);
-    return (fmi2Status)plant_get_state(it, state);
-}
-
-fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state) {
-    ENTER("fmi2SetFMUstate", ANY);
-    return (fmi2Status)plant_set_state(it, state);
-}
-
-fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state) {
-    ENTER("fmi2FreeFMUstate", ANY);
-    return (fmi2Status)plant_free_state(state);
-}
-
-fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate state, size_t *size) {
-    ENTER("fmi2SerializedFMUstateSize", ANY);
-    return (fmi2Status)plant_serialized_size(it, state, size);
-}
-
-fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size) {
-    ENTER("fmi2SerializeFMUstate", ANY);
-    return (fmi2Status)plant_serialize(it, state, bytes, size);
-}
-
-fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state) {
-    ENTER("fmi2DeSerializeFMUstate", ANY);
-    return (fmi2Status)plant_deserialize(it, bytes, size, state);
-}
-
-fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknowns[], size_t n_unknowns,
-                                        const fmi2ValueReference knowns[], size_t n_knowns, const fmi2Real seed[],
-                                        fmi2Real change[]) {
-    ENTER("fmi2GetDirectionalDerivative", ANY);
-    return (fmi2Status)plant_directional(it, unknowns, n_unknowns, knowns, n_knowns, seed, n_knowns, change, n_unknowns);
-}
+CALL(ENTER, fmi2GetFMUstate, (fmi2Component c, fmi2FMUstate *state), ANY, plant_get_state(it, state))
+CALL(ENTER, fmi2SetFMUstate, (fmi2Component c, fmi2FMUstate state), ANY, plant_set_state(it, state))
+CALL(ENTER, fmi2FreeFMUstate, (fmi2Component c, fmi2FMUstate *state), ANY, plant_free_state(state))
+CALL(ENTER, fmi2SerializedFMUstateSize, (fmi2Component c, fmi2FMUstate state, size_t *size),
+     ANY, plant_serialized_size(it, state, size))
+CALL(ENTER, fmi2SerializeFMUstate, (fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size),
+     ANY, plant_serialize(it, state, bytes, size))
+CALL(ENTER, fmi2DeSerializeFMUstate, (fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state),
+     ANY, plant_deserialize(it, bytes, size, state))
+CALL(ENTER, fmi2GetDirectionalDerivative,
+     (fmi2Component c, const fmi2ValueReference unknowns[], size_t n_unknowns, const fmi2ValueReference knowns[],
+      size_t n_knowns, const fmi2Real seed[], fmi2Real change[]),
+     ANY, plant_directional(it, unknowns, n_unknowns, knowns, n_knowns, seed, n_knowns, change, n_unknowns))
 
 /* Model exchange */
 
@@ -257,20 +211,11 @@ fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_return, f
     return fmi2OK;
 }
 
-fmi2Status fmi2SetTime(fmi2Component c, fmi2Real time) {
-    EXCHANGE("fmi2SetTime", PLANT_EVENT | PLANT_CONTINUOUS);
-    return (fmi2Status)plant_set_time(it, time);
-}
-
-fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n) {
-    EXCHANGE("fmi2SetContinuousStates", PLANT_EVENT | PLANT_CONTINUOUS);
-    return (fmi2Status)plant_set_states(it, x, n);
-}
-
-fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t n) {
-    EXCHANGE("fmi2GetDerivatives", ANY);
-    return (fmi2Status)plant_get_rates(it, derivatives, n);
-}
+CALL(EXCHANGE, fmi2SetTime, (fmi2Component c, fmi2Real time), PLANT_EVENT | PLANT_CONTINUOUS, plant_set_time(it, time))
+CALL(EXCHANGE, fmi2SetContinuousStates, (fmi2Component c, const fmi2Real x[], size_t n),
+     PLANT_EVENT | PLANT_CONTINUOUS, plant_set_states(it, x, n))
+CALL(EXCHANGE, fmi2GetDerivatives, (fmi2Component c, fmi2Real derivatives[], size_t n),
+     ANY, plant_get_rates(it, derivatives, n))
 
 fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real indicators[], size_t n) {
     (void)indicators;
@@ -278,15 +223,9 @@ fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real indicators[], size_t
     return n ? (fmi2Status)plant_say(it, PLANT_ERROR, "there are no event indicators, %zu were asked for", n) : fmi2OK;
 }
 
-fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t n) {
-    EXCHANGE("fmi2GetContinuousStates", ANY);
-    return (fmi2Status)plant_get_states(it, x, n);
-}
-
-fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real nominals[], size_t n) {
-    EXCHANGE("fmi2GetNominalsOfContinuousStates", ANY);
-    return (fmi2Status)plant_get_nominals(it, nominals, n);
-}
+CALL(EXCHANGE, fmi2GetContinuousStates, (fmi2Component c, fmi2Real x[], size_t n), ANY, plant_get_states(it, x, n))
+CALL(EXCHANGE, fmi2GetNominalsOfContinuousStates, (fmi2Component c, fmi2Real nominals[], size_t n),
+     ANY, plant_get_nominals(it, nominals, n))
 
 /* Co-simulation */
 
@@ -294,17 +233,12 @@ fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real nominals[
     ENTER(call, phases);           \
     if (it->now.exchange != 0.0) return (fmi2Status)plant_say(it, PLANT_ERROR, "%s: this instance is for model exchange", call)
 
-fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2Integer orders[],
-                                       const fmi2Real values[]) {
-    COSIMULATION("fmi2SetRealInputDerivatives", BEFORE | PLANT_STEP);
-    return (fmi2Status)plant_set_input_derivatives(it, refs, n, orders, values);
-}
-
-fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2Integer orders[],
-                                        fmi2Real values[]) {
-    COSIMULATION("fmi2GetRealOutputDerivatives", PLANT_STEP | PLANT_TERMINATED);
-    return (fmi2Status)plant_get_output_derivatives(it, refs, n, orders, values, n);
-}
+CALL(COSIMULATION, fmi2SetRealInputDerivatives,
+     (fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2Integer orders[], const fmi2Real values[]),
+     BEFORE | PLANT_STEP, plant_set_input_derivatives(it, refs, n, orders, values))
+CALL(COSIMULATION, fmi2GetRealOutputDerivatives,
+     (fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2Integer orders[], fmi2Real values[]),
+     PLANT_STEP | PLANT_TERMINATED, plant_get_output_derivatives(it, refs, n, orders, values, n))
 
 fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real step, fmi2Boolean no_return) {
     (void)no_return;
@@ -313,10 +247,8 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real step, fmi2Boolean
     return (fmi2Status)plant_step(it, time, step, NULL, NULL, &last);
 }
 
-fmi2Status fmi2CancelStep(fmi2Component c) {
-    COSIMULATION("fmi2CancelStep", ANY);
-    return (fmi2Status)plant_say(it, PLANT_ERROR, "fmi2CancelStep: no step is under way, steps end before fmi2DoStep returns");
-}
+CALL(COSIMULATION, fmi2CancelStep, (fmi2Component c),
+     ANY, plant_say(it, PLANT_ERROR, "fmi2CancelStep: no step is under way, steps end before fmi2DoStep returns"))
 
 fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Status *status) {
     COSIMULATION("fmi2GetStatus", ANY);

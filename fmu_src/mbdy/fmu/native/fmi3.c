@@ -34,15 +34,20 @@ static void pass_on(void *owner, int status, const char *category, const char *m
     plant *it = instance ? ((instance_data *)instance)->plant : NULL; \
     if (!it || plant_allowed(it, call, (unsigned)(phases)) != PLANT_OK) return fmi3Error
 
+/* A call on an instance that is one call on its plant, behind a guard such as ENTER. */
+#define CALL(guard, name, parameters, phases, answer) \
+    fmi3Status name parameters {                     \
+        guard(#name, phases);                         \
+        return (fmi3Status)(answer);                  \
+    }
+
 #define NEEDS(pointer, what) \
     if (!(pointer)) return (fmi3Status)plant_say(it, PLANT_ERROR, "%s is NULL", what)
 
 const char *fmi3GetVersion(void) { return "3.0"; }
 
-fmi3Status fmi3SetDebugLogging(fmi3Instance instance, fmi3Boolean on, size_t n, const fmi3String categories[]) {
-    ENTER("fmi3SetDebugLogging", ANY);
-    return (fmi3Status)plant_set_categories(it, on, n, categories);
-}
+CALL(ENTER, fmi3SetDebugLogging, (fmi3Instance instance, fmi3Boolean on, size_t n, const fmi3String categories[]),
+     ANY, plant_set_categories(it, on, n, categories))
 
 static instance_data *instantiate(int exchange, fmi3String name, fmi3String token, fmi3Boolean logging,
                                   fmi3InstanceEnvironment environment, fmi3LogMessageCallback log) {
@@ -121,10 +126,7 @@ fmi3Status fmi3ExitInitializationMode(fmi3Instance instance) {
     return (fmi3Status)plant_exit_initialization(it, events ? PLANT_EVENT : PLANT_STEP);
 }
 
-fmi3Status fmi3Terminate(fmi3Instance instance) {
-    ENTER("fmi3Terminate", PLANT_STEP | PLANT_EVENT | PLANT_CONTINUOUS);
-    return (fmi3Status)plant_terminate(it);
-}
+CALL(ENTER, fmi3Terminate, (fmi3Instance instance), PLANT_STEP | PLANT_EVENT | PLANT_CONTINUOUS, plant_terminate(it))
 
 fmi3Status fmi3Reset(fmi3Instance instance) {
     ENTER("fmi3Reset", OUTSIDE);
@@ -134,16 +136,12 @@ fmi3Status fmi3Reset(fmi3Instance instance) {
 
 /* Variables */
 
-fmi3Status fmi3GetFloat64(fmi3Instance instance, const fmi3ValueReference refs[], size_t n, fmi3Float64 values[], size_t size) {
-    ENTER("fmi3GetFloat64", ANY);
-    return (fmi3Status)plant_get(it, refs, n, values, size, 0);
-}
-
-fmi3Status fmi3SetFloat64(fmi3Instance instance, const fmi3ValueReference refs[], size_t n, const fmi3Float64 values[],
-                          size_t size) {
-    ENTER("fmi3SetFloat64", ANY);
-    return (fmi3Status)plant_set(it, refs, n, values, size, 0);
-}
+CALL(ENTER, fmi3GetFloat64,
+     (fmi3Instance instance, const fmi3ValueReference refs[], size_t n, fmi3Float64 values[], size_t size),
+     ANY, plant_get(it, refs, n, values, size, 0))
+CALL(ENTER, fmi3SetFloat64,
+     (fmi3Instance instance, const fmi3ValueReference refs[], size_t n, const fmi3Float64 values[], size_t size),
+     ANY, plant_set(it, refs, n, values, size, 0))
 
 fmi3Status fmi3GetBoolean(fmi3Instance instance, const fmi3ValueReference refs[], size_t n, fmi3Boolean values[], size_t size) {
     ENTER("fmi3GetBoolean", ANY);
@@ -189,16 +187,8 @@ static fmi3Status none(fmi3Instance instance, const char *call, size_t n, const 
         (void)refs, (void)values;                                                                                      \
         return none(instance, "fmi3Set" #type, n + size, #type);                                                       \
     }
-NO_VARIABLES(Float32)
-NO_VARIABLES(Int8)
-NO_VARIABLES(UInt8)
-NO_VARIABLES(Int16)
-NO_VARIABLES(UInt16)
-NO_VARIABLES(Int32)
-NO_VARIABLES(UInt32)
-NO_VARIABLES(Int64)
-NO_VARIABLES(UInt64)
-NO_VARIABLES(String)
+NO_VARIABLES(Float32) NO_VARIABLES(Int8) NO_VARIABLES(UInt8) NO_VARIABLES(Int16) NO_VARIABLES(UInt16)
+NO_VARIABLES(Int32) NO_VARIABLES(UInt32) NO_VARIABLES(Int64) NO_VARIABLES(UInt64) NO_VARIABLES(String)
 
 fmi3Status fmi3GetBinary(fmi3Instance instance, const fmi3ValueReference refs[], size_t n, size_t sizes[], fmi3Binary values[],
                          size_t size) {
@@ -227,63 +217,33 @@ fmi3Status fmi3GetVariableDependencies(fmi3Instance instance, fmi3ValueReference
 
 /* State of the FMU */
 
-fmi3Status fmi3GetFMUState(fmi3Instance instance, fmi3FMUState *state) {
-    ENTER("fmi3GetFMUState", OUTSIDE);
-    return (fmi3Status)plant_get_state(it, state);
-}
-
-fmi3Status fmi3SetFMUState(fmi3Instance instance, fmi3FMUState state) {
-    ENTER("fmi3SetFMUState", OUTSIDE);
-    return (fmi3Status)plant_set_state(it, state);
-}
-
-fmi3Status fmi3FreeFMUState(fmi3Instance instance, fmi3FMUState *state) {
-    ENTER("fmi3FreeFMUState", ANY);
-    return (fmi3Status)plant_free_state(state);
-}
-
-fmi3Status fmi3SerializedFMUStateSize(fmi3Instance instance, fmi3FMUState state, size_t *size) {
-    ENTER("fmi3SerializedFMUStateSize", ANY);
-    return (fmi3Status)plant_serialized_size(it, state, size);
-}
-
-fmi3Status fmi3SerializeFMUState(fmi3Instance instance, fmi3FMUState state, fmi3Byte bytes[], size_t size) {
-    ENTER("fmi3SerializeFMUState", ANY);
-    return (fmi3Status)plant_serialize(it, state, bytes, size);
-}
-
-fmi3Status fmi3DeserializeFMUState(fmi3Instance instance, const fmi3Byte bytes[], size_t size, fmi3FMUState *state) {
-    ENTER("fmi3DeserializeFMUState", ANY);
-    return (fmi3Status)plant_deserialize(it, bytes, size, state);
-}
+CALL(ENTER, fmi3GetFMUState, (fmi3Instance instance, fmi3FMUState *state), OUTSIDE, plant_get_state(it, state))
+CALL(ENTER, fmi3SetFMUState, (fmi3Instance instance, fmi3FMUState state), OUTSIDE, plant_set_state(it, state))
+CALL(ENTER, fmi3FreeFMUState, (fmi3Instance instance, fmi3FMUState *state), ANY, plant_free_state(state))
+CALL(ENTER, fmi3SerializedFMUStateSize, (fmi3Instance instance, fmi3FMUState state, size_t *size),
+     ANY, plant_serialized_size(it, state, size))
+CALL(ENTER, fmi3SerializeFMUState, (fmi3Instance instance, fmi3FMUState state, fmi3Byte bytes[], size_t size),
+     ANY, plant_serialize(it, state, bytes, size))
+CALL(ENTER, fmi3DeserializeFMUState, (fmi3Instance instance, const fmi3Byte bytes[], size_t size, fmi3FMUState *state),
+     ANY, plant_deserialize(it, bytes, size, state))
 
 /* Partial derivatives */
 
-fmi3Status fmi3GetDirectionalDerivative(fmi3Instance instance, const fmi3ValueReference unknowns[], size_t n_unknowns,
-                                        const fmi3ValueReference knowns[], size_t n_knowns, const fmi3Float64 seed[],
-                                        size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity) {
-    ENTER("fmi3GetDirectionalDerivative", ANY);
-    return (fmi3Status)plant_directional(it, unknowns, n_unknowns, knowns, n_knowns, seed, n_seed, sensitivity, n_sensitivity);
-}
-
-fmi3Status fmi3GetAdjointDerivative(fmi3Instance instance, const fmi3ValueReference unknowns[], size_t n_unknowns,
-                                    const fmi3ValueReference knowns[], size_t n_knowns, const fmi3Float64 seed[], size_t n_seed,
-                                    fmi3Float64 sensitivity[], size_t n_sensitivity) {
-    ENTER("fmi3GetAdjointDerivative", ANY);
-    return (fmi3Status)plant_adjoint(it, unknowns, n_unknowns, knowns, n_knowns, seed, n_seed, sensitivity, n_sensitivity);
-}
+CALL(ENTER, fmi3GetDirectionalDerivative,
+     (fmi3Instance instance, const fmi3ValueReference unknowns[], size_t n_unknowns, const fmi3ValueReference knowns[],
+      size_t n_knowns, const fmi3Float64 seed[], size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity),
+     ANY, plant_directional(it, unknowns, n_unknowns, knowns, n_knowns, seed, n_seed, sensitivity, n_sensitivity))
+CALL(ENTER, fmi3GetAdjointDerivative,
+     (fmi3Instance instance, const fmi3ValueReference unknowns[], size_t n_unknowns, const fmi3ValueReference knowns[],
+      size_t n_knowns, const fmi3Float64 seed[], size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity),
+     ANY, plant_adjoint(it, unknowns, n_unknowns, knowns, n_knowns, seed, n_seed, sensitivity, n_sensitivity))
 
 /* Modes; there are no structural parameters and no clocks */
 
-fmi3Status fmi3EnterConfigurationMode(fmi3Instance instance) {
-    ENTER("fmi3EnterConfigurationMode", PLANT_INSTANTIATED | PLANT_STEP | PLANT_EVENT);
-    return (fmi3Status)plant_say(it, PLANT_ERROR, "fmi3EnterConfigurationMode: there are no structural parameters");
-}
-
-fmi3Status fmi3ExitConfigurationMode(fmi3Instance instance) {
-    ENTER("fmi3ExitConfigurationMode", ANY);
-    return (fmi3Status)plant_say(it, PLANT_ERROR, "fmi3ExitConfigurationMode: the FMU is never in that mode");
-}
+CALL(ENTER, fmi3EnterConfigurationMode, (fmi3Instance instance),
+     PLANT_INSTANTIATED | PLANT_STEP | PLANT_EVENT, plant_say(it, PLANT_ERROR, "fmi3EnterConfigurationMode: there are no structural parameters"))
+CALL(ENTER, fmi3ExitConfigurationMode, (fmi3Instance instance),
+     ANY, plant_say(it, PLANT_ERROR, "fmi3ExitConfigurationMode: the FMU is never in that mode"))
 
 #define NO_CLOCKS(call, more)                                                               \
     fmi3Status call(fmi3Instance instance, const fmi3ValueReference refs[], size_t n, more) { \
@@ -367,20 +327,12 @@ fmi3Status fmi3CompletedIntegratorStep(fmi3Instance instance, fmi3Boolean no_ret
     return fmi3OK;
 }
 
-fmi3Status fmi3SetTime(fmi3Instance instance, fmi3Float64 time) {
-    EXCHANGE("fmi3SetTime", PLANT_EVENT | PLANT_CONTINUOUS);
-    return (fmi3Status)plant_set_time(it, time);
-}
-
-fmi3Status fmi3SetContinuousStates(fmi3Instance instance, const fmi3Float64 x[], size_t n) {
-    EXCHANGE("fmi3SetContinuousStates", PLANT_EVENT | PLANT_CONTINUOUS);
-    return (fmi3Status)plant_set_states(it, x, n);
-}
-
-fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance instance, fmi3Float64 derivatives[], size_t n) {
-    EXCHANGE("fmi3GetContinuousStateDerivatives", ANY);
-    return (fmi3Status)plant_get_rates(it, derivatives, n);
-}
+CALL(EXCHANGE, fmi3SetTime, (fmi3Instance instance, fmi3Float64 time),
+     PLANT_EVENT | PLANT_CONTINUOUS, plant_set_time(it, time))
+CALL(EXCHANGE, fmi3SetContinuousStates, (fmi3Instance instance, const fmi3Float64 x[], size_t n),
+     PLANT_EVENT | PLANT_CONTINUOUS, plant_set_states(it, x, n))
+CALL(EXCHANGE, fmi3GetContinuousStateDerivatives, (fmi3Instance instance, fmi3Float64 derivatives[], size_t n),
+     ANY, plant_get_rates(it, derivatives, n))
 
 fmi3Status fmi3GetEventIndicators(fmi3Instance instance, fmi3Float64 indicators[], size_t n) {
     (void)indicators;
@@ -388,15 +340,10 @@ fmi3Status fmi3GetEventIndicators(fmi3Instance instance, fmi3Float64 indicators[
     return n ? (fmi3Status)plant_say(it, PLANT_ERROR, "there are no event indicators, %zu were asked for", n) : fmi3OK;
 }
 
-fmi3Status fmi3GetContinuousStates(fmi3Instance instance, fmi3Float64 x[], size_t n) {
-    EXCHANGE("fmi3GetContinuousStates", ANY);
-    return (fmi3Status)plant_get_states(it, x, n);
-}
-
-fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance instance, fmi3Float64 nominals[], size_t n) {
-    EXCHANGE("fmi3GetNominalsOfContinuousStates", ANY);
-    return (fmi3Status)plant_get_nominals(it, nominals, n);
-}
+CALL(EXCHANGE, fmi3GetContinuousStates, (fmi3Instance instance, fmi3Float64 x[], size_t n),
+     ANY, plant_get_states(it, x, n))
+CALL(EXCHANGE, fmi3GetNominalsOfContinuousStates, (fmi3Instance instance, fmi3Float64 nominals[], size_t n),
+     ANY, plant_get_nominals(it, nominals, n))
 
 fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance instance, size_t *n) {
     EXCHANGE("fmi3GetNumberOfEventIndicators", ANY);
@@ -424,11 +371,10 @@ fmi3Status fmi3EnterStepMode(fmi3Instance instance) {
     return fmi3OK;
 }
 
-fmi3Status fmi3GetOutputDerivatives(fmi3Instance instance, const fmi3ValueReference refs[], size_t n, const fmi3Int32 orders[],
-                                    fmi3Float64 values[], size_t size) {
-    COSIMULATION("fmi3GetOutputDerivatives", PLANT_STEP | PLANT_STEPPING | PLANT_TERMINATED);
-    return (fmi3Status)plant_get_output_derivatives(it, refs, n, orders, values, size);
-}
+CALL(COSIMULATION, fmi3GetOutputDerivatives,
+     (fmi3Instance instance, const fmi3ValueReference refs[], size_t n, const fmi3Int32 orders[], fmi3Float64 values[],
+      size_t size),
+     PLANT_STEP | PLANT_STEPPING | PLANT_TERMINATED, plant_get_output_derivatives(it, refs, n, orders, values, size))
 
 /* After each internal step: the importer may read, set continuous inputs, and ask to end the step at some time, which is
    done at the end of the first internal step that gets there. */

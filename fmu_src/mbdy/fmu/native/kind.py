@@ -21,6 +21,7 @@ from mbdy.fmu.package import Package, Settings, digest, identifier
 from mbdy.fmu.pages.documentation import page
 from mbdy.fmu.pages.terminals import terminal_files
 from mbdy.fmu.table import Scalar, arrays
+from mbdy.fmu.versions import VERSIONS, Version
 
 HERE = Path(__file__).parent
 
@@ -35,14 +36,14 @@ def package(
 ) -> Package:
     """All files of an FMU of ``model`` but its modelDescription.xml, with a library for each of ``platforms``.
 
-    ``table``     rows by value reference, with derivatives and, in FMI 3.0, the time.
+    ``table``     rows by value reference, with derivatives, and the time where the version has it.
     ``progress``  called with what begins and the fraction done.
 
     Raises `CompilerError` where a compiler refuses the sources or there is none.
     """
-    fmi, step, integrator = settings.fmi, settings.step, settings.integrator
+    version, step, integrator = VERSIONS[settings.fmi], settings.step, settings.integrator
     rows = arrays(table, scalars=settings.flat)
-    code = dict(_code(equations, fmi))
+    code = dict(_code(equations, version))
     nameless = Identity(token="", step=step, integrator=integrator)
     code["variables.c"] = variables(nameless, rows, equations)
     toml = dumps(model).encode()
@@ -54,25 +55,25 @@ def package(
     name = identifier(model.name, mark)
     files = {f"sources/{file}": text.encode() for file, text in code.items()}
     compiled = [file for file in code if file.endswith(".c")]
-    if fmi == "3.0":
-        files["sources/buildDescription.xml"] = build_description(name, compiled, {})
+    if version.build:
+        files["sources/buildDescription.xml"] = build_description(version.name, name, compiled, {})
     built = {one: build(one, code, progress=_part(progress, one, k, len(platforms))) for k, one in enumerate(platforms)}
-    files |= {f"binaries/{path}": library for path, library in binaries(built, name, fmi).items()}
-    manual = page(model, table, step, integrator, fmi=fmi, kind="native", flat=settings.flat)
+    files |= {f"binaries/{path}": library for path, library in binaries(built, name, version.name).items()}
+    manual = page(model, table, step, integrator, fmi=version.name, kind="native", flat=settings.flat)
     files["documentation/index.html"] = manual.encode()
     files["resources/model.toml"] = toml
-    files |= terminal_files(model, rows, fmi)
+    files |= terminal_files(model, rows, version.name)
     return Package(name, identity.token, files, tuple(compiled))
 
 
-def _code(equations: Equations, fmi: str) -> Mapping[str, str]:
+def _code(equations: Equations, version: Version) -> Mapping[str, str]:
     """C files by name but those that say which model and FMU it is."""
-    shell = f"fmi{fmi[0]}.c"
+    shell = f"{version.stem}.c"
     code = {shell: (HERE / shell).read_text(encoding="utf-8")}
-    for header in sorted((HERE / "headers").glob(f"fmi{fmi[0]}*.h")):
+    for header in sorted((HERE / "headers").glob(f"{version.stem}*.h")):
         code[header.name] = header.read_text(encoding="utf-8")
     partial = {FORWARD: derivatives.forward(equations)}
-    if fmi == "3.0":
+    if version.adjoint:
         partial["reverse.c"] = derivatives.reverse(equations)
     return code | plant_sources() | sources(equations, more=partial)
 

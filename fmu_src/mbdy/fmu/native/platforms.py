@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from mbdy.engine.core.build import FLAGS, Compiler, NoCompilerError, Progress, compiler, shared_library
+from mbdy.fmu.versions import VERSIONS, Version
 
 OLDEST_GLIBC = (2, 24)
 """Of August 2016: what a binary for Linux may need."""
@@ -50,6 +51,10 @@ class Platform:
     target: str
     suffix: str
     link: tuple[str, ...]
+
+    def folder(self, version: Version) -> str:
+        """The folder of its binaries in an FMU."""
+        return self.tuple if version.tuples else self.fmi2
 
 
 ALL = (
@@ -144,18 +149,18 @@ def _cross(wanted: Platform) -> Compiler:
 
 def glibc_needed(library: bytes) -> tuple[int, int]:
     """The newest version of glibc whose functions an ELF file names; (0, 0) where it names none."""
-    found = re.findall(rb"\0GLIBC_(\d+)\.(\d+)", library)
-    return max(((int(major), int(minor)) for major, minor in found), default=(0, 0))
+    versions = re.findall(rb"\0GLIBC_(\d+)\.(\d+)", library)
+    return max(((int(major), int(minor)) for major, minor in versions), default=(0, 0))
 
 
 def binaries(built: Mapping[Platform, Path], identifier: str, fmi: str) -> dict[str, bytes]:
-    """The files of an FMU's folder ``binaries`` by their path in it, for FMI ``"2.0"`` or ``"3.0"``.
+    """The files of an FMU's folder ``binaries`` by their path in it, for the version ``fmi``.
 
     FMI 2.0.5 names 64-bit x86 ``linux64`` and calls Linux on ARM by FMI 3's name, but FMPy and FMI Library look into
     ``linux64`` there too: so without a binary for x86 the one for ARM lies in both folders.
     """
     data = {one: path.read_bytes() for one, path in built.items()}
-    if fmi != "2.0":
+    if VERSIONS[fmi].tuples:
         return {f"{one.tuple}/{identifier}{one.suffix}": content for one, content in data.items()}
     arm, x86 = named("linux-aarch64"), named("linux64")
     files = {f"{one.fmi2}/{identifier}{one.suffix}": content for one, content in data.items()}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from html import escape
 from itertools import groupby
 
 from mbdy.engine.model.system import Body, Loop, Model, Side
-from mbdy.fmu.description.markup import clean
+from mbdy.fmu.description.markup import html
 from mbdy.fmu.pages.drawing import drawing
 from mbdy.fmu.table import Scalar
 
@@ -65,7 +64,7 @@ def page(
     flat: bool = True,
 ) -> str:
     """The page as HTML text; ``step`` [s] is the internal step, ``flat`` says that there are no arrays."""
-    title = _text(model.name)
+    title = html(model.name)
     lines = [
         "<!DOCTYPE html>", f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
         f"<style>{STYLE}</style></head><body>", f"<h1>{title}</h1>",
@@ -84,12 +83,8 @@ def page(
     return "\n".join([*filter(None, lines), "</body></html>", ""])
 
 
-def _text(text: str) -> str:
-    return escape(clean(text))
-
-
 def _code(text: str) -> str:
-    return f"<code>{_text(text)}</code>"
+    return f"<code>{html(text)}</code>"
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -102,10 +97,10 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]
 def _facts(model: Model, step: float, integrator: str, fmi: str, kind: str, flat: bool) -> Iterator[str]:
     facts = [
         ("System", f"{len(model.bodies)} {'body' if len(model.bodies) == 1 else 'bodies'}, dynamics by mbdy"),
-        ("Format", f"FMI {_text(fmi)}, {_text(kind)}"),
+        ("Format", f"FMI {html(fmi)}, {html(kind)}"),
         *KINDS[kind],
         ("Variables", ARRAYS[flat]),
-        ("Internal step", f"at most {step!r} s, all equal in a communication step; integrator {_text(integrator)}"),
+        ("Internal step", f"at most {step!r} s, all equal in a communication step; integrator {html(integrator)}"),
         ("Units", "SI; angles in rad; quaternions are w, x, y, z"),
     ]  # fmt: skip
     yield '<table class="facts">'
@@ -117,7 +112,7 @@ def _body(body: Body) -> tuple[str, ...]:
     wheels, nodes = (", ".join(map(_code, names)) for names in (body.wheels, body.nodes))
     to = _place(body.joint.to, body.joint.node)
     modes = str(body.modes or "")
-    return (_code(body.name), _text(body.joint.kind), to, f"{body.mass:.6g} kg", modes, wheels, nodes)
+    return (_code(body.name), html(body.joint.kind), to, f"{body.mass:.6g} kg", modes, wheels, nodes)
 
 
 def _place(body: str, node: str) -> str:
@@ -142,23 +137,23 @@ def _loop(loop: Loop) -> tuple[str, ...]:
 
     state = "closed" if loop.closed else "open"
     switch = _code(f"loop.{loop.name}.closed") + " opens and closes it" if loop.switchable else ""
-    return (_code(loop.name), _text(loop.kind), end(loop.a), end(loop.b), str(loop.size), state, switch)
+    return (_code(loop.name), html(loop.kind), end(loop.a), end(loop.b), str(loop.size), state, switch)
 
 
 def _use(table: Sequence[Scalar], step: float, kind: str) -> Iterator[str]:
     """How to run it under FMPy, with the names of this model."""
-    seen = next((row for row in table if row.causality == "output" and row.array is None), None)
-    given = next(row for row in table if row.causality == "parameter" and row.array is None)
-    wanted = f', output=["{seen.name}"]' if seen else ""
+    output = next((row for row in table if row.causality == "output" and row.array is None), None)
+    parameter = next(row for row in table if row.causality == "parameter" and row.array is None)
+    wanted = f', output=["{output.name}"]' if output else ""
     lines = [
         "import fmpy",
         "",
         "result = fmpy.simulate_fmu(",
         f'    "model.fmu", stop_time=10, output_interval={10 * step:.6g}{wanted},',
-        f'    start_values={{"{given.name}": {given.start!r}}},',
+        f'    start_values={{"{parameter.name}": {parameter.start!r}}},',
         ")",
     ]
-    yield f"<pre>{_text(chr(10).join(lines))}</pre>"
+    yield f"<pre>{html(chr(10).join(lines))}</pre>"
     if kind == "native":
         yield "<p>With <code>fmi_type='ModelExchange'</code> a solver of FMPy integrates the states.</p>"
 
@@ -173,7 +168,7 @@ def _rows(rows: Sequence[Scalar], flat: bool) -> Iterator[tuple[str, ...]]:
         start = "" if first.start is None else ", ".join(f"{row.start:.6g}" for row in elements)
         yield (
             _name(elements, flat),
-            _text(", ".join(units)), _text(", ".join(shown)), _range(first), start, _text(first.description),
+            html(", ".join(units)), html(", ".join(shown)), _range(first), start, html(first.description),
         )  # fmt: skip
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from mbdy.engine.model.system import INERTIAL, Body, Model
 from mbdy.engine.model.topology import ROOT, tree
-from mbdy.fmu.description.markup import clean
+from mbdy.fmu.description.markup import html
 
 LETTER = 7.2
 """[px] Width of a letter at the drawing's 13 px."""
@@ -74,7 +73,7 @@ def drawing(model: Model) -> str:
     bottom = max(y for _, y in corners) + height / 2 + MARGIN
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{right:.0f}" height="{bottom:.0f}" '
-        f'viewBox="0 0 {right:.0f} {bottom:.0f}" role="img"><title>Bodies and joints of {_text(model.name)}</title>',
+        f'viewBox="0 0 {right:.0f} {bottom:.0f}" role="img"><title>Bodies and joints of {html(model.name)}</title>',
         f"<style>{STYLE}</style>",
         *_box(ground, (width, height), boxes[0], "ground"),
     ]
@@ -97,16 +96,12 @@ def _lines(body: Body) -> tuple[str, ...]:
 
 def _joint(body: Body) -> tuple[str, ...]:
     """What a joint's line says: its kind, and how it can be held."""
-    held = sorted({motion for motion in body.joint.motion if motion != "free"})
-    return (_short(body.joint.kind), *held[:1])
+    motions = sorted({motion for motion in body.joint.motion if motion != "free"})
+    return (_short(body.joint.kind), *motions[:1])
 
 
 def _short(line: str) -> str:
     return line if len(line) <= MOST_LETTERS else line[: MOST_LETTERS - 1] + "…"
-
-
-def _text(text: str) -> str:
-    return escape(clean(text))
 
 
 def _box(corner: tuple[float, float], size: tuple[float, float], lines: Sequence[str], sort: str) -> Iterator[str]:
@@ -117,7 +112,7 @@ def _box(corner: tuple[float, float], size: tuple[float, float], lines: Sequence
     )
     for k, line in enumerate(lines):
         y = middle + 4.5 + LINE * (k - (len(lines) - 1) / 2)
-        yield f'<text x="{x + 9:.1f}" y="{y:.1f}"{_small(k)}>{_text(line)}</text>'
+        yield f'<text x="{x + 9:.1f}" y="{y:.1f}"{_small(k)}>{html(line)}</text>'
 
 
 def _link(start: tuple[float, float], end: tuple[float, float], lines: Sequence[str]) -> Iterator[str]:
@@ -125,7 +120,7 @@ def _link(start: tuple[float, float], end: tuple[float, float], lines: Sequence[
     (x0, y0), (x1, y1) = start, end
     yield f'<path class="joint" d="M{x0:.1f} {y0:.1f}h9V{y1:.1f}H{x1:.1f}"/>'
     for k, line in enumerate(lines):
-        yield f'<text x="{x0 + 15:.1f}" y="{y1 + (13 if k else -5):.1f}"{_small(k)}>{_text(line)}</text>'
+        yield f'<text x="{x0 + 15:.1f}" y="{y1 + (13 if k else -5):.1f}"{_small(k)}>{html(line)}</text>'
 
 
 def _loop(ends: Sequence[tuple[float, float]], name: str) -> Iterator[str]:
@@ -133,7 +128,7 @@ def _loop(ends: Sequence[tuple[float, float]], name: str) -> Iterator[str]:
     (x0, y0), (x1, y1) = ends
     turn = max(x0, x1) + BULGE
     yield f'<path class="loop" d="M{x0:.1f} {y0:.1f}H{turn:.1f}V{y1:.1f}H{x1:.1f}"/>'
-    yield f'<text x="{turn + 4:.1f}" y="{(y0 + y1) / 2 + 4:.1f}" class="small">{_text(name)}</text>'
+    yield f'<text x="{turn + 4:.1f}" y="{(y0 + y1) / 2 + 4:.1f}" class="small">{html(name)}</text>'
 
 
 def _small(k: int) -> str:

@@ -6,13 +6,12 @@ import struct
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
 from mbdy.engine.model.system import INERTIAL, Model
 from mbdy.engine.model.topology import ROOT
-from mbdy.fmu.description.markup import clean
+from mbdy.fmu.description.markup import html
 from mbdy.fmu.pages.drawing import layout
 
 PIXELS = 200
@@ -64,7 +63,7 @@ def svg(model: Model) -> bytes:
     """The icon as a file of SVG."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{PIXELS}" height="{PIXELS}" viewBox="0 0 1 1">',
-        f"<title>{escape(clean(model.name))}</title>",
+        f"<title>{html(model.name)}</title>",
         f'<rect width="1" height="1" fill="#ffffff" stroke="{FRAME}" stroke-width="0.03"/>',
     ]
     for s in strokes(model):

@@ -1,6 +1,6 @@
-"""The folder terminalsAndIcons of FMI 3.0: variables that are connected together, and the icon.
+"""The folder terminalsAndIcons: variables that are connected together, and the icon.
 
-Importers of FMI 2.0 read the folder too; for older ones that FMU has the icon as ``model.png`` besides.
+It came with FMI 3; importers of FMI 2 read it too, and for older ones such an FMU has ``model.png`` besides.
 """
 
 from __future__ import annotations
@@ -12,41 +12,38 @@ from mbdy.engine.model.owners import Owner, Quantity, points_of, wheels_of
 from mbdy.engine.model.system import Model
 from mbdy.fmu.description.markup import document
 from mbdy.fmu.pages import icon
-from mbdy.fmu.table import Array
+from mbdy.fmu.table import Array, Scalar
+from mbdy.fmu.versions import VERSIONS, Version
 
 FOLDER = "terminalsAndIcons"
-MEMBERS: Mapping[str, frozenset[Quantity]] = {
-    "input": frozenset({"force", "torque"}),
-    "output": frozenset({
-        "position", "velocity", "attitude", "omega", "displacement", "angle", "rate", "speed", "momentum",
-        "specific_force",
-    }),
-}  # fmt: skip
-"""Quantities: efforts go in, what they move and how fast comes out."""
+EFFORTS: Sequence[Quantity] = ("force", "torque")
+"""What goes in."""
+CONSEQUENCES: Sequence[Quantity] = ("acceleration", "strain_energy", "reaction", "load", "impulse")
+"""What stays out; every other output, what is moved and how fast, comes out."""
 EXTENT = {"x1": "-100", "y1": "-100", "x2": "100", "y2": "100"}
 
 
 def terminal_files(model: Model, variables: Sequence[Array], fmi: str) -> Mapping[str, bytes]:
     """Files of an FMU of ``model`` by their paths in it; ``variables`` are those of its description."""
-    drawn = icon.png(model)
+    version, drawn = VERSIONS[fmi], icon.png(model)
     files = {
-        f"{FOLDER}/terminalsAndIcons.xml": terminals(model, variables),
+        f"{FOLDER}/terminalsAndIcons.xml": terminals(model, variables, version),
         f"{FOLDER}/icon.png": drawn,
         f"{FOLDER}/icon.svg": icon.svg(model),
     }
-    return {**files, "model.png": drawn} if fmi == "2.0" else files
+    return {**files, "model.png": drawn} if version.picture else files
 
 
-def terminals(model: Model, variables: Sequence[Array]) -> bytes:
+def terminals(model: Model, variables: Sequence[Array], version: Version) -> bytes:
     """terminalsAndIcons.xml: a terminal for each body, joint, wheel, node and set of modes that has such ports."""
-    root = Element("fmiTerminalsAndIcons", fmiVersion="3.0")
+    root = Element("fmiTerminalsAndIcons", fmiVersion=version.terminals)
     picture = SubElement(root, "GraphicalRepresentation")
     SubElement(picture, "CoordinateSystem", {**EXTENT, "suggestedScalingFactorTo_mm": "0.1"})
     SubElement(picture, "Icon", EXTENT)
     members: dict[Owner, list[tuple[str, str]]] = {}
     for v in variables:
         first = v.first
-        if first.quantity in MEMBERS.get(first.causality, ()):
+        if _member(first):
             member = f"{first.quantity}{'' if v.name == first.array else first.label}"
             members.setdefault(first.owner, []).append((member, v.name))
     node = SubElement(root, "Terminals")
@@ -59,11 +56,18 @@ def terminals(model: Model, variables: Sequence[Array]) -> bytes:
     return document(root)
 
 
+def _member(row: Scalar) -> bool:
+    """Whether a variable is connected with others of its owner."""
+    if row.causality == "input":
+        return row.quantity in EFFORTS
+    return row.causality == "output" and row.quantity not in CONSEQUENCES
+
+
 def _owners(model: Model) -> Iterator[tuple[Owner, str]]:
     """What can be a terminal, and what it is."""
     for body in model.bodies:
-        name, joint, (own, *nodes) = body.name, body.joint, points_of(body)
-        yield own, f"Body {name}: loads at its mass centre, motion of its origin"
+        name, joint, (point, *nodes) = body.name, body.joint, points_of(body)
+        yield point, f"Body {name}: loads at its mass centre, motion of its origin"
         if not joint.floating:
             yield Owner("joint", name), f"Joint of {name} on {joint.to} ({joint.kind})"
         if body.flex:

@@ -1,4 +1,4 @@
-"""FMUs of kind ``python``: the slave with its model, built by pythonfmu (FMI 2.0) or pythonfmu3 (FMI 3.0)."""
+"""FMUs of kind ``python``: the slave with its model, built by the pythonfmu of the version of FMI."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from mbdy.engine.core.library import sources
 from mbdy.engine.files.read import dumps
 from mbdy.engine.model.system import Model
 from mbdy.engine.order_n.equations import Equations
+from mbdy.fmu.native.platforms import named
 from mbdy.fmu.native.variables import Identity, variables
 from mbdy.fmu.package import Package, Settings, digest, identifier
 from mbdy.fmu.pages.documentation import page
@@ -26,30 +27,39 @@ from mbdy.fmu.pages.terminals import terminal_files
 from mbdy.fmu.python.front import HERE, LIBRARY, front
 from mbdy.fmu.python.slave.contents import HEADER, library_name
 from mbdy.fmu.table import Scalar, arrays
+from mbdy.fmu.versions import VERSIONS, Version
 
 SLAVE = HERE / "slave"
 PARTS = ("contents.py", "host.py", "instance.py")
 """Files of the slave that both versions of FMI share."""
-SOURCES = "extra/org.pypi.pythonfmu3/"
-"""Where pythonfmu3's sources go: ``sources`` is for what an importer of FMI 3 can build."""
+SOURCES = "extra/org.pypi.{builder}/"
+"""Where the builder's own sources go: ``sources`` is for what an importer can build."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Flavour:
-    """What differs between pythonfmu and pythonfmu3, which are loaded when an FMU is built.
+    """pythonfmu for one version of FMI, which is loaded when an FMU is built."""
 
-    ``builder`` is the package's name, ``shell`` the file with the class that it calls, ``platform`` its folder for
-    Linux in ``binaries``, ``door`` the source of the library that goes before its own, ``behind``.
-    """
+    version: Version
 
-    builder: str
-    shell: Path
-    platform: str
-    door: Path
+    @property
+    def shell(self) -> Path:
+        """The slave's file with the class that the package calls."""
+        return SLAVE / f"{self.version.stem}.py"
+
+    @property
+    def door(self) -> Path:
+        """The source of the library that goes before the package's own, ``behind``."""
+        return HERE / f"front_{self.version.stem}.c"
+
+    @property
+    def platform(self) -> str:
+        """The folder of the package's library for Linux in ``binaries``."""
+        return named("linux64").folder(self.version)
 
     @property
     def behind(self) -> Path:
-        installed = Path(str(importlib.resources.files(self.builder)))
+        installed = Path(str(importlib.resources.files(self.version.builder)))
         return installed / "resources" / "binaries" / self.platform / "libpythonfmu-export.so"
 
     def front(self) -> bytes | None:
@@ -58,17 +68,10 @@ class Flavour:
 
     def build(self, script: Path, folder: Path) -> Path:
         """The FMU that the package builds around ``script``, in ``folder``."""
-        return importlib.import_module(self.builder).FmuBuilder.build_FMU(script, folder)
+        return importlib.import_module(self.version.builder).FmuBuilder.build_FMU(script, folder)
 
 
-def _flavour(fmi: str, builder: str, platform: str) -> Flavour:
-    return Flavour(builder=builder, shell=SLAVE / f"fmi{fmi}.py", platform=platform, door=HERE / f"front_fmi{fmi}.c")
-
-
-FLAVOURS: Mapping[str, Flavour] = {
-    "2.0": _flavour("2", "pythonfmu", "linux64"),
-    "3.0": _flavour("3", "pythonfmu3", "x86_64-linux"),
-}
+FLAVOURS = {name: Flavour(version) for name, version in VERSIONS.items()}
 
 
 def package(
@@ -76,7 +79,7 @@ def package(
 ) -> Package:
     """All files of an FMU of ``model`` but its modelDescription.xml.
 
-    ``table``     rows by value reference, in FMI 3.0 with the time.
+    ``table``     rows by value reference, with the time where the version has it.
     ``progress``  called with what begins and the fraction done.
 
     Raises `CompilerError` where a compiler refuses the sources or there is none.
@@ -109,15 +112,18 @@ def package(
     return Package(name, token, files)
 
 
-def _built(flavour: Flavour, name: str, own: Mapping[str, bytes], door: bytes | None) -> Iterator[tuple[str, bytes]]:
-    """What pythonfmu adds to ``own`` files, its Linux library behind ``door`` where we have one.
+def _built(
+    flavour: Flavour, name: str, contents: Mapping[str, bytes], door: bytes | None
+) -> Iterator[tuple[str, bytes]]:
+    """What pythonfmu adds to ``contents`` files, its Linux library behind ``door`` where we have one.
 
     It builds an FMU around the class that it calls; Python's path and modules are left as they were.
     """
     library = f"binaries/{flavour.platform}/{name}.so"
+    sources = SOURCES.format(builder=flavour.version.builder)
     with tempfile.TemporaryDirectory(prefix="mbdy-fmu-") as folder:
         script = Path(folder) / f"{name}.py"
-        script.write_bytes(own[f"resources/{name}.py"])
+        script.write_bytes(contents[f"resources/{name}.py"])
         path, bytecode = list(sys.path), sys.dont_write_bytecode
         sys.dont_write_bytecode = True
         try:
@@ -131,6 +137,6 @@ def _built(flavour: Flavour, name: str, own: Mapping[str, bytes], door: bytes | 
                     yield library, door
                     yield f"binaries/{flavour.platform}/{LIBRARY}", opened.read(file)
                 elif file.startswith("sources/"):
-                    yield file.replace("sources/", SOURCES, 1), opened.read(file)
-                elif file != "modelDescription.xml" and file not in own:
+                    yield (file.replace("sources/", sources, 1), opened.read(file))
+                elif file != "modelDescription.xml" and file not in contents:
                     yield file, opened.read(file)

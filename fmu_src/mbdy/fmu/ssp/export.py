@@ -67,22 +67,22 @@ def export_ssp(
     put together, `mbdy.blocks.VariableError` for a pattern that matches no output, what `export_fmu` raises, and
     OSError where the file cannot be written.
     """
-    told: Progress = progress or (lambda stage, done: None)
-    own = read(CONTROLLER, controller)
+    tell: Progress = progress or (lambda stage, done: None)
+    control = read(CONTROLLER, controller)
     shown = _shown(model, outputs)
     target = Path(path)
     with prepared(target, ".ssp"), tempfile.TemporaryDirectory(prefix="mbdy-ssp-") as folder:
-        made = export_fmu(
+        fmu = export_fmu(
             model, Path(folder) / "plant.fmu", fmi=FMI, kind=kind, platforms=platforms, step=step,
-            integrator=integrator, progress=lambda stage, done: told(stage, done * PLANT_SHARE),
+            integrator=integrator, progress=lambda stage, done: tell(stage, done * PLANT_SHARE),
         )  # fmt: skip
-        told("connecting", PLANT_SHARE)
-        plant = read(PLANT, made, label="the plant")
-        system, remarks = _system(model.name, plant, own, connect, shown)
+        tell("connecting", PLANT_SHARE)
+        plant = read(PLANT, fmu, label="the plant")
+        system, remarks = _system(model.name, plant, control, connect, shown)
         write(target, _files(system))
     for remark in remarks:
         warnings.warn(remark, SystemNote, stacklevel=2)
-    told("done", 1.0)
+    tell("done", 1.0)
     return target
 
 
@@ -95,18 +95,20 @@ def _shown(model: Model, patterns: Iterable[str] | None) -> list[str]:
 
 
 def _system(
-    name: str, plant: Component, own: Component, connect: Iterable[tuple[str, str]], shown: Iterable[str]
+    name: str, plant: Component, controller: Component, connect: Iterable[tuple[str, str]], shown: Iterable[str]
 ) -> tuple[SystemStructure, list[str]]:
     """The whole system, and remarks on it."""
-    made, remarks = links(plant, own, connect)
+    connections, remarks = links(plant, controller, connect)
     system = SystemStructure(
         name=name,
         tool=f"mbdy {version()}",
-        parts=(plant, own),
-        links=made,
+        parts=(plant, controller),
+        links=connections,
         exposed=tuple(End(plant, output) for output in shown),
-        units=defined_units((plant, own)),
-        run=DefaultExperiment(stop=_experiment("stopTime", own, plant), step=_experiment("stepSize", own, plant)),
+        units=defined_units((plant, controller)),
+        run=DefaultExperiment(
+            stop=_experiment("stopTime", controller, plant), step=_experiment("stepSize", controller, plant)
+        ),
     )
     return system, remarks
 

@@ -47,17 +47,17 @@ class Connection:
 
 
 def links(
-    plant: Component, controller: Component, told: Iterable[tuple[str, str]]
+    plant: Component, controller: Component, requests: Iterable[tuple[str, str]]
 ) -> tuple[tuple[Connection, ...], list[str]]:
     """The connections, and remarks that a person should read.
 
-    ``told``  pairs ``("controller.out", "plant.in")``; what stands in one is not connected by its name. A name
-              without its index stands for all elements.
+    ``requests``  pairs ``("controller.out", "plant.in")``; what stands in one is not connected by its name. A name
+                  without its index stands for all elements.
 
     Raises `ExportError` for what cannot be connected.
     """
     pairs: dict[End, End] = {}  # by what is driven
-    for source, target in told:
+    for source, target in requests:
         for one, other in _elements(_end(source, plant, controller), _end(target, plant, controller)):
             _check_told(one, other)
             if other in pairs:
@@ -65,14 +65,14 @@ def links(
             pairs[other] = one
     pairs |= _by_name(plant, controller, {*pairs, *pairs.values()})
     remarks = _open_ends(plant, controller, {*pairs, *pairs.values()})
-    made = tuple(_link(source, target) for target, source in pairs.items())
-    remarks += _on_units(made)
-    if cycle := _algebraic_loop(plant, controller, made):
+    connections = tuple(_link(source, target) for target, source in pairs.items())
+    remarks += _on_units(connections)
+    if cycle := _algebraic_loop(plant, controller, connections):
         remarks.append(
             f"algebraic loop: {' -> '.join(cycle)} act on each other at the same instant; simulators that exchange "
             "values once a step let them act one step late"
         )
-    return made, remarks
+    return connections, remarks
 
 
 def _by_name(plant: Component, controller: Component, taken: set[End]) -> dict[End, End]:
@@ -144,16 +144,16 @@ def _open_ends(plant: Component, controller: Component, connected: set[End]) -> 
     """Remarks on what of the controller stays unconnected; all of its inputs, or all of its outputs, may not."""
     remarks: list[str] = []
     for causality, opposite in (("input", "output"), ("output", "input")):
-        own = controller.names(causality)
+        names = controller.names(causality)
         used = {end.name for end in connected if end.part is controller}
-        left = [name for name in own if name not in used]
-        for name in left[: MOST_NAMED if used.intersection(own) else 1]:
+        left = [name for name in names if name not in used]
+        for name in left[: MOST_NAMED if used.intersection(names) else 1]:
             shape = f"{CONTROLLER}.{name}={PLANT}.IN" if causality == "output" else f"{PLANT}.OUT={CONTROLLER}.{name}"
             text = (
                 f"{controller.label}: {causality} {name!r} is no {opposite} of the plant"
                 f"{_near(name, plant, opposite)}; rename it or connect it: --connect '{shape}'"
             )
-            if not used.intersection(own):
+            if not used.intersection(names):
                 raise ExportError(f"{text} (no {causality} of the controller has a counterpart)")
             remarks.append(f"{text} (it stays unconnected)")
         if len(left) > MOST_NAMED:
@@ -166,52 +166,52 @@ def _link(source: End, target: End) -> Connection:
     kinds = [end.part.variables[end.name].type for end in (source, target)]
     if kinds[0] != kinds[1]:
         raise ExportError(f"{source} is {kinds[0]}, {target} is {kinds[1]}; connect variables of one type")
-    given, taken = source.part.unit(source.name), target.part.unit(target.name)
-    if given == taken or not given or not taken:
-        return Connection(source, target, given or taken, taken or given)
-    for end, unit in ((source, given), (target, taken)):
+    source_unit, target_unit = source.part.unit(source.name), target.part.unit(target.name)
+    if source_unit == target_unit or not source_unit or not target_unit:
+        return Connection(source, target, source_unit or target_unit, target_unit or source_unit)
+    for end, unit in ((source, source_unit), (target, target_unit)):
         if unit not in end.part.units:
             raise ExportError(
                 f"{end}: its unit {unit!r} has no base units in {end.part.label}, so nothing converts it; define it or "
                 f"give the variable the unit of the other side"
             )
-    found = conversion(source.part.units[given], target.part.units[taken])
-    if found is None:
+    factors = conversion(source.part.units[source_unit], target.part.units[target_unit])
+    if factors is None:
         raise ExportError(
-            f"{source} is in {given}, {target} in {taken}: these are different quantities; connect others, or mend "
-            "the unit in the FMU that is wrong"
+            f"{source} is in {source_unit}, {target} in {target_unit}: these are different quantities; connect others, "
+            "or mend the unit in the FMU that is wrong"
         )
-    return Connection(source, target, given, taken, *found)
+    return Connection(source, target, source_unit, target_unit, *factors)
 
 
-def _on_units(made: tuple[Connection, ...]) -> list[str]:
+def _on_units(connections: tuple[Connection, ...]) -> list[str]:
     """Remarks on connections that convert, and on those whose unit is a guess."""
     remarks = []
-    if converted := [link for link in made if link.converts]:
+    if converted := [link for link in connections if link.converts]:
         some = _listed([f"{x.source} in {x.source_unit} to {x.target} in {x.target_unit}" for x in converted])
         remarks.append(
             f"{some}: converted by a linear transformation; some simulators, FMPy's among them, leave these out"
         )
-    ends = ((end, link.source_unit) for link in made for end in (link.source, link.target))
+    ends = ((end, link.source_unit) for link in connections for end in (link.source, link.target))
     if guessed := [f"{end} in {unit}" for end, unit in ends if unit and not end.part.unit(end.name)]:
         remarks.append(f"variables without a unit are taken to be in that of the other side: {_listed(guessed)}")
     return remarks
 
 
-def _algebraic_loop(plant: Component, controller: Component, made: tuple[Connection, ...]) -> list[str]:
+def _algebraic_loop(plant: Component, controller: Component, connections: tuple[Connection, ...]) -> list[str]:
     """Variables that act on each other in a circle at the same instant; none as a rule."""
     acts: dict[str, set[str]] = {}
-    for link in made:
+    for link in connections:
         acts.setdefault(str(link.target), set()).add(str(link.source))
     for part in (plant, controller):
-        driven = [str(link.target) for link in made if link.target.part is part]
-        used = {link.source.name for link in made if link.source.part is part}
+        driven = [str(link.target) for link in connections if link.target.part is part]
+        used = {link.source.name for link in connections if link.source.part is part}
         for unknown in part.description.outputs:
             name = unknown.variable.name if unknown.variable else None
             if name in used:
                 on = unknown.dependencies
-                own = driven if on is None else [f"{part.name}.{v.name}" for v in on]
-                acts[f"{part.name}.{name}"] = set(own).intersection(driven)
+                causes = driven if on is None else [f"{part.name}.{v.name}" for v in on]
+                acts[f"{part.name}.{name}"] = set(causes).intersection(driven)
     try:
         TopologicalSorter(acts).prepare()
     except CycleError as fault:

@@ -34,8 +34,8 @@ class Component:
 
     def unit(self, variable: str) -> str:
         """Name of the unit of a variable; empty where it has none."""
-        found = self.variables[variable]
-        return found.unit or (found.declaredType.unit if found.declaredType else None) or ""
+        entry = self.variables[variable]
+        return entry.unit or (entry.declaredType.unit if entry.declaredType else None) or ""
 
     def names(self, causality: str) -> list[str]:
         """Variables of that causality, in the FMU's order."""
@@ -88,15 +88,15 @@ def defined_units(parts: tuple[Component, ...]) -> dict[str, BaseUnit]:
 
     Raises `ExportError` where one name means different units.
     """
-    found: dict[str, BaseUnit] = {}
+    units: dict[str, BaseUnit] = {}
     for part in parts:
         for name, unit in part.units.items():
-            if not same(found.setdefault(name, unit), unit):
+            if not same(units.setdefault(name, unit), unit):
                 raise ExportError(
-                    f"unit {name!r} is {spelled(unit)} in {part.label} and {spelled(found[name])} in "
+                    f"unit {name!r} is {spelled(unit)} in {part.label} and {spelled(units[name])} in "
                     f"{parts[0].label}; give the units of {part.label} other names"
                 )
-    return found
+    return units
 
 
 def same(one: BaseUnit, other: BaseUnit) -> bool:

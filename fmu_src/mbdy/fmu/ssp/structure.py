@@ -121,9 +121,9 @@ def _component(part: Component, units: Mapping[End, str], system: SystemStructur
         source=fmu_source(part),
         implementation="CoSimulation",
     )
-    if own := [name for name in part.variables if End(part, name) in units]:
+    if connected := [name for name in part.variables if End(part, name) in units]:
         connectors = SubElement(node, "ssd:Connectors")
-        for name in own:
+        for name in connected:
             end = End(part, name)
             _connector(connectors, end, part.variables[name].causality, units[end], system.units)
     if parameter_set(part, system.tool) is not None:

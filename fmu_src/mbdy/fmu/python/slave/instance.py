@@ -121,16 +121,6 @@ class Instance:
         self._answer(self._functions.plant_restore(self._handle, data, len(data)))
 
 
-def to_bytes(state: Mapping[str, bytes]) -> bytes:
-    """A saved state as bytes."""
-    return state["state"]
-
-
-def from_bytes(data: bytes) -> dict[str, bytes]:
-    """A saved state of its bytes."""
-    return {"state": bytes(data)}
-
-
 def _references(vrs: Sequence[int]) -> ctypes.Array[ctypes.c_uint]:
     """Value references, which pythonfmu passes as signed numbers."""
     return (ctypes.c_uint * max(1, len(vrs)))(*(vr & 0xFFFFFFFF for vr in vrs))

@@ -1,0 +1,52 @@
+"""Arguments and options that several commands have, with what they take from tables of lower rooms.
+
+Such a table is read where it stands, without its room: importing that takes as long as many a command.
+"""
+
+from __future__ import annotations
+
+import runpy
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def table(room: str, file: str, name: str) -> Any:
+    """The table ``name`` in a ``file`` of a ``room`` (``"mbdy.engine"``) that imports nothing of mbdy."""
+    spec = find_spec(room)
+    assert spec
+    assert spec.origin
+    return runpy.run_path(str(Path(spec.origin).parent / file))[name]
+
+
+METHODS = table("mbdy.engine", "core/integrators.py", "METHODS")
+
+
+class IntegratorName(StrEnum):
+    """The core's integrators."""
+
+    vars().update({method.symbol.upper(): method.name for method in METHODS})
+
+
+INTEGRATOR = next(iter(IntegratorName))
+"""Unless told otherwise."""
+
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")]
+Step = Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")]
+Integrator = Annotated[
+    IntegratorName,
+    typer.Option(help=f"How a step is made: {'; '.join(f'{method.name}, {method.help}' for method in METHODS)}."),
+]
+Platforms = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--platform",
+        metavar="NAME",
+        help="A platform that a native FMU runs on, else this one: linux64, win64, darwin64, linux-aarch64, "
+        "darwin-arm64, or all; several with commas or by repeating it. Others than this machine's are made with "
+        "ziglang; the first build for Windows takes one or two minutes.",
+    ),
+]
