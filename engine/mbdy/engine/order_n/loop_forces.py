@@ -73,6 +73,8 @@ class Loops:
         ``right`` takes the place of gamma.
         """
         changes = self._inward()
+        # The right-hand side wants the open tree's accelerations, and only where loops are: the third sweep over the
+        # others waits until the forces are known.
         order_n.swing_out(self.system, self.moves, gravity, self.needed)
         wanted = right or [motion.gamma for motion in self.motions]
         pairs = list(zip(self.closings, self.motions, wanted, strict=True))
@@ -80,6 +82,8 @@ class Loops:
         closed = ca.vertcat(*(ca.repmat(c.closed, c.kind.size, 1) for c in self.closings))
         solve = closures.solver(self.A.sparsity().serialize(), b.shape[0])
         multipliers = solve(A=self.A, closed=closed, b=b)["multipliers"]
+        # The eliminations are linear in forces. What unit multipliers change of t is known from the way inward, so the
+        # second sweep is not made again: t moves by that times the multipliers.
         at = 0
         for c, motion in zip(self.closings, self.motions, strict=True):
             motion.multipliers = multipliers[at : at + c.kind.size]
@@ -193,7 +197,7 @@ class Loops:
         waiting: dict[tuple[int, int | None], dict[int, MX]] = {}
         for loop, (c, motion) in enumerate(zip(self.closings, self.motions, strict=True)):
             for seat, G in zip(c.seats, motion.G, strict=True):
-                if seat.body != INERTIAL_SIDE:
+                if seat.body != INERTIAL_SIDE:  # forces enter the bias force p with a minus; an open loop has none
                     _add(waiting.setdefault((seat.body, seat.node), {}), loop, -c.closed * G)
         blocks: dict[tuple[int, int], MX] = {}
         changes: dict[int, dict[int, tuple[MX, MX]]] = {}
@@ -271,7 +275,11 @@ def _add(table: dict[int, MX], key: int, value: MX) -> None:
 
 
 def _square(blocks: dict[tuple[int, int], MX], terms: dict[int, tuple[MX, MX]]) -> None:
-    """Adds ``-epsilon^T dt`` of one elimination to the blocks of all pairs of loops, the upper triangle of them."""
+    """Adds ``-epsilon^T dt`` of one elimination to the blocks of all pairs of loops, the upper triangle of them.
+
+    As ``dt = -D^-1 epsilon``, each is a square ``epsilon^T D^-1 epsilon``: A, their sum, is symmetric and never negative,
+    on which the solver's factors and proximal steps rest.
+    """
     for first, (epsilon, _) in terms.items():
         for second, (_, change) in terms.items():
             if second >= first:
