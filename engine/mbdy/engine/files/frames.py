@@ -117,7 +117,7 @@ def _from_table(table: dict[str, Any], path: str, findings: Findings) -> Quatern
             findings.refuse(path, "has both a quaternion and a sequence", "keep one of them")
         values = _numbers(table["quaternion"], 4, "1", f"{path}.quaternion", findings)
         if len(findings.faults) == before:
-            return _guarded(f"{path}.quaternion", findings, lambda: _told(values, path, findings))
+            return _guarded(f"{path}.quaternion", findings, lambda: _normalized(values, path, findings))
         return IDENTITY
     for key in ("sequence", "angles"):
         if key not in table:
@@ -126,13 +126,13 @@ def _from_table(table: dict[str, Any], path: str, findings: Findings) -> Quatern
         findings.refuse(f"{path}.sequence", fault, 'for example sequence = "zyx"')
     if len(findings.faults) > before:
         return IDENTITY
-    given, sequence = table["angles"], table["sequence"]
-    given = given if isinstance(given, list) or len(sequence) > 1 else [given]
-    angles = _numbers(given, len(sequence), "rad", f"{path}.angles", findings)
+    entries, sequence = table["angles"], table["sequence"]
+    entries = entries if isinstance(entries, list) or len(sequence) > 1 else [entries]
+    angles = _numbers(entries, len(sequence), "rad", f"{path}.angles", findings)
     return from_sequence(sequence, angles) if len(findings.faults) == before else IDENTITY
 
 
-def _told(values: list[float], path: str, findings: Findings) -> Quaternion:
+def _normalized(values: list[float], path: str, findings: Findings) -> Quaternion:
     quaternion, norm = unit_quaternion(tuple(values))
     if abs(norm - 1.0) > NEAR_UNIT:
         findings.warn(f"{path}.quaternion", f"has norm {norm:.9g} and is scaled to 1", "give one of norm 1")

@@ -52,8 +52,8 @@ def _nearest(name: str, bodies: tuple[Body, ...], variables: Mapping[str, Variab
     names = [body.name for body in bodies]
     if stem not in names:
         return f"there is no body '{stem}': {nearest(stem, names)}"
-    own = [v for v in variables if v.startswith(f"{stem}.")]
-    return nearest(name, own) if own else f"body '{stem}' has no states; remove it"
+    siblings = [v for v in variables if v.startswith(f"{stem}.")]
+    return nearest(name, siblings) if siblings else f"body '{stem}' has no states; remove it"
 
 
 def _start(variable: Variable, value: object, path: str, findings: Findings) -> tuple[float, ...]:

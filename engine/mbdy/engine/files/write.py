@@ -54,7 +54,7 @@ def _starts(model: Model) -> list[tuple[str, tuple[object, ...]]]:
     places = {name: model.index[part.owner.name] for name, part in parts.items()}
     angles = {name for name, part in parts.items() if part.quantity == "angle"}
     names = sorted(model.initial, key=lambda name: (places.get(name, -1), name))
-    return [(name, _told(model.initial[name], repeat("rad" if name in angles else ""))) for name in names]
+    return [(name, _with_units(model.initial[name], repeat("rad" if name in angles else ""))) for name in names]
 
 
 def _body(body: Body) -> Iterator[str]:
@@ -132,11 +132,11 @@ def _joint(joint: Joint) -> Iterator[str]:
             numbers = getattr(joint, value.name)
             if value.points:
                 unit = "m" if joint.n_translations else "rad"
-                yield f"{value.name} = {_literal([_told(point, (unit, '')) for point in numbers])}"
+                yield f"{value.name} = {_literal([_with_units(point, (unit, '')) for point in numbers])}"
             elif any(numbers) or (numbers and not law.always):
                 units = [value.translation] * joint.n_translations + [value.rotation] * joint.n_rotations
-                told = _told(numbers, units)
-                yield f"{value.name} = {_literal(told if joint.n_u > 1 else _one_or_all(told))}"
+                entries = _with_units(numbers, units)
+                yield f"{value.name} = {_literal(entries if joint.n_u > 1 else _one_or_all(entries))}"
     if any(motion != "free" for motion in joint.motion):
         yield f"motion = {_literal(_one_or_all(joint.motion))}"
 
@@ -162,7 +162,7 @@ def _spelled(joint: Joint) -> dict[str, object]:
     return general
 
 
-def _told(values: Sequence[float], units: Iterable[str]) -> tuple[object, ...]:
+def _with_units(values: Sequence[float], units: Iterable[str]) -> tuple[object, ...]:
     """``values``, with the unit beside an angle of more than a turn, which would be taken for degrees without."""
     return tuple(f"{v!r} {u}" if odd_angle(v, u) else v for v, u in zip(values, units, strict=False))
 

@@ -74,8 +74,8 @@ class Equations:
 
     @property
     def functions(self) -> tuple[ca.Function, ...]:
-        own = (self.prepare, self.start, self.derivatives, self.outputs)
-        return (*own, *(f for f in (self.latch, self.gaps, self.assemble, self.approach) if f is not None))
+        always = (self.prepare, self.start, self.derivatives, self.outputs)
+        return (*always, *(f for f in (self.latch, self.gaps, self.assemble, self.approach) if f is not None))
 
 
 def equations(model: Model) -> Equations:
@@ -95,13 +95,13 @@ def node_index(model: Model, body: str, node: str) -> int | None:
     return list(model.body(body).nodes).index(node) if node else None
 
 
-def used_nodes(model: Model, *, seen: bool = False) -> list[list[int]]:
-    """The nodes of each body whose motion the sweeps need: those where something sits, with ``seen`` all of flexible
+def used_nodes(model: Model, *, outputs: bool = False) -> list[list[int]]:
+    """The nodes of each body whose motion the sweeps need: those where something sits, with ``outputs`` all of flexible
     bodies."""
     sides = [side for loop in model.loops for side in (loop.a, loop.b)]
     sat = {(b.joint.to, b.joint.node) for b in model.bodies} | {(side.body, side.node) for side in sides}
     return [
-        [i for i, node in enumerate(body.nodes) if (body.flex and seen) or (body.name, node) in sat]
+        [i for i, node in enumerate(body.nodes) if (body.flex and outputs) or (body.name, node) in sat]
         for body in model.bodies
     ]
 
@@ -149,15 +149,15 @@ class _Assembly:
         x, s = MX.sym("x", self.layout.n_x), MX.sym("s", self.layout.n_x)
         u, k = MX.sym("u", len(self.ports.input_names)), MX.sym("k", self.layout.n_k)
         p = MX.sym("p", len(self.ports.parameter_names))
-        made, locks = Kernels(), self.locks()
-        derivatives = self.derivatives(x, u, k, made)
-        operations = made.operations()
+        kernels, locks = Kernels(), self.locks()
+        derivatives = self.derivatives(x, u, k, kernels)
+        operations = kernels.operations()
         return Equations(
             ports=self.ports,
             prepare=ca.Function("mbdy_model_prepare", [p], [self.prepare(p)], ["p"], ["k"]),
             start=ca.Function("mbdy_model_start", [s, k], [self.start(s, k)], ["s", "k"], ["x"]),
             derivatives=ca.Function("mbdy_model_derivatives", [x, u, k], [derivatives], ["x", "u", "k"], ["xdot"]),
-            outputs=ca.Function("mbdy_model_outputs", [x, u, k], [self.outputs(x, u, k, made)], ["x", "u", "k"], ["y"]),
+            outputs=ca.Function("mbdy_model_outputs", [x, u, k], [self.outputs(x, u, k, kernels)], ["x", "u", "k"], ["y"]),
             latch=ca.Function(
                 "mbdy_model_latch", [x, u, k], [*self.latch(x, u, k)], ["x", "u", "k"], ["x_latched", "impulses"]
             )
@@ -207,16 +207,16 @@ class _Assembly:
         return {"impulse_places": sum(of_joints + of_loops, ()), "loop_impulses": sum(map(len, of_loops))}
 
     def prepare(self, p: MX) -> MX:
-        made, pieces = Kernels(), []
+        kernels, pieces = Kernels(), []
         for body, kind in zip(self.model.bodies, self.layout.structures, strict=True):
-            own = [p[self.ports.by_name[n].places] for n in parameter_names(body) if n in self.ports.by_name]
-            pieces.append(made.call(prepare_body, kind, p=ca.vertcat(*own))["k"])
+            parameters = [p[self.ports.by_name[n].places] for n in parameter_names(body) if n in self.ports.by_name]
+            pieces.append(kernels.call(prepare_body, kind, p=ca.vertcat(*parameters))["k"])
         for loop in self.model.loops:
             stem = f"loop.{loop.name}"
             distance = MX(0)
             if loop.distance is not None:
-                given = p[self.ports.by_name[f"{stem}.distance"].places]
-                distance = ca.if_else(given >= SHORTEST, given, math.nan)
+                length = p[self.ports.by_name[f"{stem}.distance"].places]
+                distance = ca.if_else(length >= SHORTEST, length, math.nan)
             time = p[self.ports.by_name[f"{stem}.time_constant"].places]
             pieces += [ca.if_else(time > 0, 1 / time, 0), distance]
         if self.model.gravity_gradient:
@@ -237,8 +237,8 @@ class _Assembly:
         modes = slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + 2 * self.layout.n_eta)
         return ca.densify(ca.vertcat(*qs, *us, s[modes, 0], *hs))
 
-    def derivatives(self, x: MX, u: MX, k: MX, made: Kernels) -> MX:
-        system = self.system(x, u, k, made)
+    def derivatives(self, x: MX, u: MX, k: MX, kernels: Kernels) -> MX:
+        system = self.system(x, u, k, kernels)
         moves, _ = self.moving(system, u, k)
         q_rates, u_rates = [m.q_rate for m in moves], [m.u_rate for m in moves]
         for j, kind in enumerate(self.layout.structures):
@@ -263,7 +263,7 @@ class _Assembly:
 
     def closings(self, u: MX, k: MX) -> list[Closing]:
         """The loops of the model, as they are at inputs ``u``."""
-        made = []
+        closings = []
         for loop, at in zip(self.model.loops, self.layout.loops, strict=True):
             seats = tuple(
                 Seat(INERTIAL_SIDE, None)
@@ -272,8 +272,8 @@ class _Assembly:
                 for side in (loop.a, loop.b)
             )
             closed = self.input(u, f"loop.{loop.name}.closed") if loop.switchable else MX(1)
-            made.append(Closing(loop_structure(loop), (seats[0], seats[1]), k[at, 0], closed))
-        return made
+            closings.append(Closing(loop_structure(loop), (seats[0], seats[1]), k[at, 0], closed))
+        return closings
 
     def latch(self, x: MX, u: MX, k: MX) -> tuple[MX, MX]:
         """The state after locked joints have stopped and loops have closed at once, as a latch does, and the impulses
@@ -293,8 +293,8 @@ class _Assembly:
             reaction = reactions(stopped, moves, j)["reaction"] if "switchable" in kind.motion else MX()
             impulses += [reaction[i] for i in switched(kind.motion)]
         if loops:
-            own = zip(self.model.loops, loops.motions, strict=True)
-            impulses += [motion.multipliers for loop, motion in own if loop.switchable]
+            pairs = zip(self.model.loops, loops.motions, strict=True)
+            impulses += [motion.multipliers for loop, motion in pairs if loop.switchable]
         return ca.densify(after), ca.densify(ca.vertcat(*impulses))
 
     def gaps(self, x: MX, u: MX, k: MX) -> tuple[MX, MX]:
@@ -323,13 +323,13 @@ class _Assembly:
         Loops with an error beyond ``largest`` are left alone.
         """
         known = self.system(x, u, k, Kernels())
-        held = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]
-        held = [replace(given, acceleration=MX.zeros(given.acceleration.shape)) for given in held]
+        inputs = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]
+        inputs = [replace(each, acceleration=MX.zeros(each.acceleration.shape)) for each in inputs]
 
         def small(loops: Loops) -> list[MX]:
             return [ca.if_else(ca.norm_inf(of.phi) < largest, -of.phi, 0) for of in loops.motions]
 
-        moves, _ = self.pushed(replace(known, inputs=held), u, k, small)
+        moves, _ = self.pushed(replace(known, inputs=inputs), u, k, small)
         steps = [
             replace(state, u=jump, eta_rate=m.modal_rate)
             for state, jump, m in zip(known.states, self.jumps(moves), moves, strict=True)
@@ -369,43 +369,43 @@ class _Assembly:
         """Changes of speeds and modal rates as a change of x."""
         at = self.layout
         pieces = (MX.zeros(at.n_q), *speeds, MX.zeros(at.n_eta), *modal_rates)
-        found = ca.vertcat(*pieces)
-        return ca.vertcat(found, MX.zeros(at.n_x - found.shape[0]))
+        change = ca.vertcat(*pieces)
+        return ca.vertcat(change, MX.zeros(at.n_x - change.shape[0]))
 
     def locks(self) -> tuple[tuple[int, int], ...]:
         """`Equations.locks` of this model."""
         pairs = []
         for body, speeds in zip(self.model.bodies, self.layout.speeds, strict=True):
             if lock := self.ports.by_name.get(f"{body.name}.joint.locked"):
-                own = switched(body.joint.motion)
-                pairs += [(lock.offset + place, speeds.start + i) for place, i in enumerate(own)]
+                switchable = switched(body.joint.motion)
+                pairs += [(lock.offset + place, speeds.start + i) for place, i in enumerate(switchable)]
         return tuple(pairs)
 
     @staticmethod
-    def stopping(state: BodyState, given: BodyInputs, kind: Structure) -> BodyInputs:
+    def stopping(state: BodyState, inputs: BodyInputs, kind: Structure) -> BodyInputs:
         """A joint's inputs for the latch: held where prescribed or locked, the locked speeds brought to zero."""
-        acceleration, switches, own = MX.zeros(given.acceleration.shape), given.switches, switched(kind.motion)
-        if own:
-            prescribed, locked = switches[: len(own), 0], switches[len(own) :, 0]
-            for place, i in enumerate(own):
+        acceleration, switches, places = MX.zeros(inputs.acceleration.shape), inputs.switches, switched(kind.motion)
+        if places:
+            prescribed, locked = switches[: len(places), 0], switches[len(places) :, 0]
+            for place, i in enumerate(places):
                 acceleration[i] = -state.u[i] * locked[place]
-            switches = ca.vertcat(1 - (1 - prescribed) * (1 - locked), MX.zeros(len(own)))
+            switches = ca.vertcat(1 - (1 - prescribed) * (1 - locked), MX.zeros(len(places)))
         return BodyInputs(
-            forces=MX.zeros(given.forces.shape), modal=MX.zeros(given.modal.shape),
-            effort=MX.zeros(given.effort.shape), rest=MX.zeros(given.rest.shape),
-            acceleration=acceleration, switches=switches, torques=MX.zeros(given.torques.shape),
+            forces=MX.zeros(inputs.forces.shape), modal=MX.zeros(inputs.modal.shape),
+            effort=MX.zeros(inputs.effort.shape), rest=MX.zeros(inputs.rest.shape),
+            acceleration=acceleration, switches=switches, torques=MX.zeros(inputs.torques.shape),
         )  # fmt: skip
 
-    def outputs(self, x: MX, u: MX, k: MX, made: Kernels) -> MX:
-        system = replace(self.system(x, u, k, made), used=used_nodes(self.model, seen=True))
+    def outputs(self, x: MX, u: MX, k: MX, kernels: Kernels) -> MX:
+        system = replace(self.system(x, u, k, kernels), used=used_nodes(self.model, outputs=True))
         moves, loops = self.moving(system, u, k)
         view = View(self.model, system, moves)
-        found = view.outputs(self.input(u, "system.gravity"), self.swept_gravity(u))
+        outputs = view.outputs(self.input(u, "system.gravity"), self.swept_gravity(u))
         if loops:
-            see_loops(self.model, loops, found)
-        return ca.densify(ca.vertcat(*(found[v.name] for v in self.ports.outputs)))
+            see_loops(self.model, loops, outputs)
+        return ca.densify(ca.vertcat(*(outputs[v.name] for v in self.ports.outputs)))
 
-    def system(self, x: MX, u: MX, k: MX, made: Kernels) -> System:
+    def system(self, x: MX, u: MX, k: MX, kernels: Kernels) -> System:
         at = self.layout
         states = [
             BodyState(x[at.q[j], 0], x[at.speeds[j], 0], x[at.modes[j], 0], x[at.modal_rates(j), 0], x[at.wheels[j], 0])
@@ -413,15 +413,15 @@ class _Assembly:
         ]
         return System(
             self.tree, at.structures, states, [k[c, 0] for c in at.constants],
-            [self.body_inputs(u, body) for body in self.model.bodies], made, self.seats, self.used,
-            bool(self.model.loops), self.field(u, k, made),
+            [self.body_inputs(u, body) for body in self.model.bodies], kernels, self.seats, self.used,
+            bool(self.model.loops), self.field(u, k, kernels),
         )  # fmt: skip
 
-    def field(self, u: MX, k: MX, made: Kernels) -> dict[str, MX] | None:
+    def field(self, u: MX, k: MX, kernels: Kernels) -> dict[str, MX] | None:
         """`System.field` of this model."""
         if not self.model.gravity_gradient:
             return None
-        return gravity_gradient.field(made, self.input(u, ORBIT_POSITION), k[self.layout.n_k - 1])
+        return gravity_gradient.field(kernels, self.input(u, ORBIT_POSITION), k[self.layout.n_k - 1])
 
     @staticmethod
     def forced(system: System) -> list[BodyMotion]:
@@ -461,12 +461,12 @@ class _Assembly:
         """``F/m + g`` of the whole system, inertial axes: forces are turned and summed from tips to base."""
         carried: dict[int, MX] = {}
         for j in self.tree.inward:
-            given, nodes, flexing = system.inputs[j].forces, moves[j].nodes, moves[j].flexing
-            own = [given[6 * i : 6 * i + 3] for i in range(given.shape[0] // 6)]
+            external, nodes, flexing = system.inputs[j].forces, moves[j].nodes, moves[j].flexing
+            forces = [external[6 * i : 6 * i + 3] for i in range(external.shape[0] // 6)]
             if flexing:  # node axes turn with the modes
-                own = [flexing.push[3:]]
+                forces = [flexing.push[3:]]
             seats = ((child, self.seats[child]) for child in self.tree.children[j])
             below = [carried[c] if at is None else nodes[at].E.T @ carried[c] for c, at in seats]
-            carried[j] = moves[j].E.T @ reduce(add, own + below)
+            carried[j] = moves[j].E.T @ reduce(add, forces + below)
         total = reduce(add, (carried[j] for j in self.tree.outward if self.tree.parent[j] == ROOT))
         return total / reduce(add, (k[0] for k in system.constants)) + self.input(u, "system.gravity")
