@@ -211,10 +211,10 @@ def _with_values(joint: Joint, table: JointTable, path: str, findings: Findings)
     takes = KEYS[joint.kind]
     values: dict[str, Any] = {}
     for name, value in JOINT_VALUES.items():
-        setting = getattr(table, name)
-        if setting is not None and name in takes:
+        raw = getattr(table, name)
+        if raw is not None and name in takes:
             read = _points if value.points else _values
-            values[name] = read(joint, value, setting, f"{path}.{name}", findings)
+            values[name] = read(joint, value, raw, f"{path}.{name}", findings)
     for name, value in JOINT_VALUES.items():
         if value.passive and any(number < 0 for number in values.get(name, ())):
             findings.warn(f"{path}.{name}", "is negative and feeds energy in", "make sure that it is meant")
@@ -256,25 +256,25 @@ def _lawful(values: dict[str, Any], path: str, findings: Findings) -> dict[str, 
     return values
 
 
-def _values(joint: Joint, value: JointValue, setting: object, path: str, findings: Findings) -> tuple[float, ...]:
+def _values(joint: Joint, value: JointValue, raw: object, path: str, findings: Findings) -> tuple[float, ...]:
     """One number for each degree of freedom or each coordinate, in SI."""
     units = [value.translation] * joint.n_translations + [value.rotation] * joint.n_rotations
     wanted = joint.n_u if value.speeds else joint.n_coordinates
-    entries = setting if isinstance(setting, list) else [setting] * joint.n_u
+    entries = raw if isinstance(raw, list) else [raw] * joint.n_u
     if len(entries) not in (joint.n_u, wanted):
         findings.refuse(path, f"has {len(entries)} values for {_freedoms(joint)}", _how_many(joint))
         return ()
     numbers, messages = [], set()
     for k, (entry, unit) in enumerate(zip(entries, units, strict=False)):
-        place = f"{path}[{k + 1}]" if isinstance(setting, list) else path
+        place = f"{path}[{k + 1}]" if isinstance(raw, list) else path
         try:
             numbers.append(quantity(entry, unit))
             odd = odd_angle(entry, unit)
-            if odd and (str(odd) not in messages or isinstance(setting, list)):
+            if odd and (str(odd) not in messages or isinstance(raw, list)):
                 findings.warn(place, odd.message, odd.remedy)
                 messages.add(str(odd))
         except RefusalError as refusal:
-            if str(refusal) not in messages or isinstance(setting, list):
+            if str(refusal) not in messages or isinstance(raw, list):
                 findings.refuse(place, refusal.message, refusal.remedy)
             messages.add(str(refusal))
             numbers.append(0.0)
@@ -286,7 +286,7 @@ def _values(joint: Joint, value: JointValue, setting: object, path: str, finding
 
 
 def _points(
-    joint: Joint, value: JointValue, setting: object, path: str, findings: Findings
+    joint: Joint, value: JointValue, raw: object, path: str, findings: Findings
 ) -> tuple[tuple[float, float], ...]:
     """The points of a table over the only coordinate in SI, increasing; none where there are faults."""
     if joint.n_coordinates != 1:
@@ -295,12 +295,12 @@ def _points(
         return ()
     units = ("m", value.translation) if joint.n_translations else ("rad", value.rotation)
     example = f'[["-1 {units[0]}", "0.4 {units[1]}"], ["1 {units[0]}", "-0.4 {units[1]}"]]'
-    if not isinstance(setting, list) or len(setting) < 2 or not all(isinstance(p, list) and len(p) == 2 for p in setting):
-        findings.refuse(path, f"must be two points or more, each a pair, got {shown(setting)}", f"for example {example}")
+    if not isinstance(raw, list) or len(raw) < 2 or not all(isinstance(p, list) and len(p) == 2 for p in raw):
+        findings.refuse(path, f"must be two points or more, each a pair, got {shown(raw)}", f"for example {example}")
         return ()
     points: list[tuple[float, float]] = []
     before = len(findings.faults)
-    for k, point in enumerate(setting):
+    for k, point in enumerate(raw):
         numbers = []
         for i, (entry, unit) in enumerate(zip(point, units, strict=True)):
             place = f"{path}[{k + 1}][{i + 1}]"
@@ -322,13 +322,13 @@ def _points(
     return tuple(points)
 
 
-def _motion(joint: Joint, setting: object, path: str, findings: Findings) -> tuple[Motion, ...]:
-    entries = setting if isinstance(setting, list) else [setting] * joint.n_u
+def _motion(joint: Joint, raw: object, path: str, findings: Findings) -> tuple[Motion, ...]:
+    entries = raw if isinstance(raw, list) else [raw] * joint.n_u
     if len(entries) != joint.n_u:
         findings.refuse(path, f"has {len(entries)} values for {_freedoms(joint)}", _how_many(joint))
         return ()
     for k, entry in enumerate(entries):
-        place = f"{path}[{k + 1}]" if isinstance(setting, list) else path
+        place = f"{path}[{k + 1}]" if isinstance(raw, list) else path
         if entry not in MOTIONS:
             near = nearest(entry, MOTIONS) if isinstance(entry, str) else f"it is one of {', '.join(MOTIONS)}"
             findings.refuse(place, f"unknown motion {shown(entry)}", near)
@@ -345,7 +345,9 @@ def _warn_of_angles(frame: object, path: str, findings: Findings) -> None:
     angles = frame.get("angles") if isinstance(frame, dict) else None
     for k, angle in enumerate(angles if isinstance(angles, list) else [angles]):
         if odd := odd_angle(angle, "rad"):
-            findings.warn(f"{path}.angles" + (f"[{k + 1}]" if isinstance(angles, list) else ""), odd.message, odd.remedy)
+            findings.warn(
+                f"{path}.angles" + (f"[{k + 1}]" if isinstance(angles, list) else ""), odd.message, odd.remedy
+            )
 
 
 def _how_many(joint: Joint) -> str:

@@ -16,9 +16,9 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from mbdy.engine.files.checks import (
-    check_source_nodes,
     check_names,
     check_parents,
+    check_source_nodes,
     check_wheels,
     warn_of_body,
     warn_of_origin,

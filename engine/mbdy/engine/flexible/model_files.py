@@ -89,8 +89,10 @@ def reduced(
         raise ValueError("mass: is needed with stiffness and table, or bulk for Nastran's")
     else:
         model = read_finite_elements(mass, stiffness, table)
-    holding = [interface] if isinstance(interface, int) else interface
-    start = np.mean([model.place(node) for node in holding], axis=0) if origin is None else np.array(origin, dtype=float)
+    inboard = [interface] if isinstance(interface, int) else interface
+    start = (
+        np.mean([model.place(node) for node in inboard], axis=0) if origin is None else np.array(origin, dtype=float)
+    )
     places = {node: model.place(node) - start for node, _ in model.order}
     return reduce(
         model,

@@ -128,7 +128,7 @@ def _energy(along: _Side, across: _Side, poisson: float) -> np.ndarray:
 def _modes(stiff: np.ndarray, modes: int, free: bool) -> tuple[np.ndarray, np.ndarray]:
     """Squared frequencies and factors (m, TERMS, TERMS), slowest first, each even or odd along every side it can be."""
     along, across = (index.ravel() for index in np.indices((TERMS, TERMS)))
-    candidates = []
+    pairs = []
     for odd_along in (0, 1) if free else (None,):
         for odd_across in (0, 1):
             kept = (across % 2 == odd_across) & (True if odd_along is None else along % 2 == odd_along)
@@ -137,9 +137,9 @@ def _modes(stiff: np.ndarray, modes: int, free: bool) -> tuple[np.ndarray, np.nd
             for k in range(rigid, rigid + modes):
                 factors = np.zeros(TERMS * TERMS)
                 factors[kept] = vectors[:, k]
-                candidates.append((values[k], factors.reshape(TERMS, TERMS)))
-    candidates.sort(key=lambda mode: mode[0])
-    return np.array([value for value, _ in candidates[:modes]]), np.array([factors for _, factors in candidates[:modes]])
+                pairs.append((values[k], factors.reshape(TERMS, TERMS)))
+    pairs.sort(key=lambda mode: mode[0])
+    return np.array([value for value, _ in pairs[:modes]]), np.array([factors for _, factors in pairs[:modes]])
 
 
 class _Surface:

@@ -150,7 +150,7 @@ class _Table:
 def inputs(model: Model) -> Iterator[Variable]:
     table = _Table("input")
 
-    def entry(owner: Owner, quantity: Quantity, units: tuple[str, ...], text: str, port: str, **more: Any):
+    def row(owner: Owner, quantity: Quantity, units: tuple[str, ...], text: str, port: str, **more: Any):
         more.setdefault("start", (0.0,) * len(units))
         return table(owner, quantity, units, text, port, **more)
 
@@ -158,78 +158,78 @@ def inputs(model: Model) -> Iterator[Variable]:
     for owner, body, joint in joints:
         if not joint.floating:
             where = f"at the joint of {body.name} on {joint.to}"
-            yield from entry(owner, "force", ("N",) * joint.n_translations, f"Force {where}", "joint_torques")
-            yield from entry(owner, "torque", ("N.m",) * joint.n_rotations, f"Torque {where}", "joint_torques")
+            yield from row(owner, "force", ("N",) * joint.n_translations, f"Force {where}", "joint_torques")
+            yield from row(owner, "torque", ("N.m",) * joint.n_rotations, f"Torque {where}", "joint_torques")
     for body in model.bodies:
         owner, text = Owner("body", body.name), f"on {body.name} at its mass centre, body axes"
-        yield from entry(owner, "force", ("N",) * 3, f"External force {text}", "external_forces")
-        yield from entry(owner, "torque", ("N.m",) * 3, f"External torque {text}", "external_forces")
+        yield from row(owner, "force", ("N",) * 3, f"External force {text}", "external_forces")
+        yield from row(owner, "torque", ("N.m",) * 3, f"External torque {text}", "external_forces")
     for body in model.bodies:
         for node in points_of(body)[1:]:
             text = f"on {body.name} at node {node.part}, {'node' if body.flex else 'body'} axes"
-            yield from entry(node, "force", ("N",) * 3, f"External force {text}", "node_forces")
-            yield from entry(node, "torque", ("N.m",) * 3, f"External torque {text}", "node_forces")
+            yield from row(node, "force", ("N",) * 3, f"External force {text}", "node_forces")
+            yield from row(node, "torque", ("N.m",) * 3, f"External torque {text}", "node_forces")
     for body in model.bodies:
         text = f"Generalized forces on the modes of {body.name}"
-        yield from entry(Owner("modes", body.name), "force", ("N.m",) * body.modes, text, "modal_forces")
+        yield from row(Owner("modes", body.name), "force", ("N.m",) * body.modes, text, "modal_forces")
     for owner, body, joint in joints:
         if not joint.floating:
             text = f"Commanded position of the spring at the joint of {body.name}"
             units = _per_dof(body, "m", "rad", coordinates=True)
-            yield from entry(owner, "rest", units, text, "rest", start=joint.rest)
+            yield from row(owner, "rest", units, text, "rest", start=joint.rest)
     for owner, body, joint in joints:
         if any(motion != "free" for motion in joint.motion):
             text = f"Prescribed acceleration at the joint of {body.name}"
-            yield from entry(owner, "acceleration", _per_dof(body, "m/s2", "rad/s2"), text, "prescribed_accelerations")
+            yield from row(owner, "acceleration", _per_dof(body, "m/s2", "rad/s2"), text, "prescribed_accelerations")
     switches: tuple[tuple[Quantity, str], ...] = (
         ("prescribed", "follows .acceleration"), ("locked", "is locked (wins over prescribed)"),
     )  # fmt: skip
     for quantity, what in switches:
         for owner, body, _ in joints:
             labels, text = switch_labels(body), f"Whether the joint of {body.name} {what}"
-            yield from entry(owner, quantity, ("",) * len(labels), text, "switches", labels=labels, boolean=True)
+            yield from row(owner, quantity, ("",) * len(labels), text, "switches", labels=labels, boolean=True)
     for loop in model.loops:
         if loop.switchable:
             owner, text = Owner("loop", loop.name), f"Whether the loop {loop.name} is closed"
-            yield from entry(owner, "closed", ("",), text, "switches", start=(float(loop.closed),), boolean=True)
+            yield from row(owner, "closed", ("",), text, "switches", start=(float(loop.closed),), boolean=True)
     for body in model.bodies:
         for wheel in body.wheels:
             text = f"Motor torque on wheel {wheel} of {body.name}"
-            yield from entry(Owner("wheel", body.name, wheel), "torque", ("N.m",), text, "wheel_torques")
+            yield from row(Owner("wheel", body.name, wheel), "torque", ("N.m",), text, "wheel_torques")
     text = "Uniform gravity, inertial axes"
-    yield from entry(SYSTEM, "gravity", ("m/s2",) * 3, text, "gravity", start=model.gravity)
+    yield from row(SYSTEM, "gravity", ("m/s2",) * 3, text, "gravity", start=model.gravity)
     if gradient := model.gravity_gradient:
         text = "Mass centre of the system from the attracting centre, inertial axes, for the gravity gradient"
         start = gradient.orbit_position
-        yield from entry(SYSTEM, "orbit_position", ("m",) * 3, text, "orbit_position", start=start)
+        yield from row(SYSTEM, "orbit_position", ("m",) * 3, text, "orbit_position", start=start)
 
 
 def parameters(model: Model) -> Iterator[Variable]:
     table = _Table("parameter")
 
-    def entry(owner: Owner, quantity: Quantity, units: tuple[str, ...], start: Iterable[float], text: str, **more: Any):
+    def row(owner: Owner, quantity: Quantity, units: tuple[str, ...], start: Iterable[float], text: str, **more: Any):
         return table(owner, quantity, units, text, start=tuple(start), **more)
 
     for body in model.bodies:
         name, joint, owner, jointed = body.name, body.joint, Owner("body", body.name), Owner("joint", body.name)
-        yield from entry(owner, "mass", ("kg",), (body.mass,), f"Mass of {name}", minimum=0.0)
+        yield from row(owner, "mass", ("kg",), (body.mass,), f"Mass of {name}", minimum=0.0)
         text = f"Mass centre of {name} from its origin, body axes"
-        yield from entry(owner, "com", ("m",) * 3, body.com, text)
+        yield from row(owner, "com", ("m",) * 3, body.com, text)
         products = (body.inertia[i][j] for i, j in UPPER)
         text = f"Inertia tensor of {name} about its mass centre, body axes"
-        yield from entry(owner, "inertia", ("kg.m2",) * 6, products, text, labels=SYMMETRIC)
+        yield from row(owner, "inertia", ("kg.m2",) * 6, products, text, labels=SYMMETRIC)
         if joint.floating:
             continue
         text = f"Place of the joint of {name} from the origin of {joint.to}, parent axes"
-        yield from entry(jointed, "at", ("m",) * 3, joint.at, text)
+        yield from row(jointed, "at", ("m",) * 3, joint.at, text)
         text = f"Quaternion w x y z of the joint of {name}: joint-frame components to parent components"
-        yield from entry(jointed, "frame", ("1",) * 4, joint.frame, text)
+        yield from row(jointed, "frame", ("1",) * 4, joint.frame, text)
         if joint.axes:
             rows = [""] if len(joint.axes) == 1 else [f"{k + 1}," for k in range(len(joint.axes))]
             labels = tuple(f"[{row}{i}]" for row in rows for i in (1, 2, 3))
             text = f"Axes of the joint of {name} in the joint frame, translations first"
             values = (component for axis in joint.axes for component in axis)
-            yield from entry(jointed, "axis", ("1",) * len(labels), values, text, labels=labels)
+            yield from row(jointed, "axis", ("1",) * len(labels), values, text, labels=labels)
         for value in (value for law in laws_of(joint.laws) for value in law.values if value.parameter):
             units = _per_dof(body, value.translation, value.rotation, coordinates=not value.speeds)
             start, text = getattr(joint, value.name), f"{value.text} of the joint of {name}"
@@ -239,43 +239,41 @@ def parameters(model: Model) -> Iterator[Variable]:
                 more["labels"] = tuple(f"[{k + 1},{i}]" for k in range(len(start)) for i in (1, 2))
                 text = f"{value.text} at the joint of {name}: coordinate, effort"
                 start = (number for point in start for number in point)
-            yield from entry(jointed, value.name, units, start, text, **more)
+            yield from row(jointed, value.name, units, start, text, **more)
     for body in model.bodies:
         for wheel, rotor in body.wheels.items():
             text = f"Spin inertia of wheel {wheel} of {body.name}"
-            yield from entry(
-                Owner("wheel", body.name, wheel), "inertia", ("kg.m2",), (rotor.inertia,), text, minimum=0.0
-            )
+            yield from row(Owner("wheel", body.name, wheel), "inertia", ("kg.m2",), (rotor.inertia,), text, minimum=0.0)
             text = f"Spin axis of wheel {wheel} of {body.name}, body axes"
-            yield from entry(Owner("wheel", body.name, wheel), "axis", ("1",) * 3, rotor.axis, text)
+            yield from row(Owner("wheel", body.name, wheel), "axis", ("1",) * 3, rotor.axis, text)
     for body in model.bodies:
         for wheel, rotor in body.wheels.items():
             for part, value in BEARING.items() if rotor.bearing else ():
                 text, start = f"{value.text} of wheel {wheel} of {body.name}", (getattr(rotor, part),)
                 owner = Owner("wheel", body.name, wheel)
-                yield from entry(owner, part, (value.rotation,), start, text, minimum=value.minimum)
+                yield from row(owner, part, (value.rotation,), start, text, minimum=value.minimum)
     for body in model.bodies:
         for node, point in body.nodes.items():
             text = f"Place of node {node} from the origin of {body.name}, body axes"
-            yield from entry(Owner("node", body.name, node), "at", ("m",) * 3, point.at, text)
+            yield from row(Owner("node", body.name, node), "at", ("m",) * 3, point.at, text)
     for body in model.bodies:
         if body.flex:
             text = f"Modal stiffness of {body.name}"
             labels, values = modal_entries(body.flex.stiffness)
-            yield from entry(Owner("modes", body.name), "stiffness", ("N.m",) * len(labels), values, text, labels=labels)
+            yield from row(Owner("modes", body.name), "stiffness", ("N.m",) * len(labels), values, text, labels=labels)
             text = f"Modal damping of {body.name}"
             labels, values = modal_entries(body.flex.damping)
-            yield from entry(Owner("modes", body.name), "damping", ("N.m.s",) * len(labels), values, text, labels=labels)
+            yield from row(Owner("modes", body.name), "damping", ("N.m.s",) * len(labels), values, text, labels=labels)
     for loop in model.loops:
         text = f"Time within which errors of closure of loop {loop.name} decay"
-        yield from entry(Owner("loop", loop.name), "time_constant", ("s",), (loop.time_constant,), text, minimum=0.0)
+        yield from row(Owner("loop", loop.name), "time_constant", ("s",), (loop.time_constant,), text, minimum=0.0)
         if loop.distance is not None:
             text = f"Distance that loop {loop.name} keeps"
-            yield from entry(Owner("loop", loop.name), "distance", ("m",), (loop.distance,), text, minimum=0.0)
+            yield from row(Owner("loop", loop.name), "distance", ("m",), (loop.distance,), text, minimum=0.0)
     if gradient := model.gravity_gradient:
         text = "Gravitational parameter of the attracting centre, for the gravity gradient"
         value = (gradient.gravitational_parameter,)
-        yield from entry(SYSTEM, "gravitational_parameter", ("m3/s2",), value, text, minimum=0.0)
+        yield from row(SYSTEM, "gravitational_parameter", ("m3/s2",), value, text, minimum=0.0)
 
 
 def outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:

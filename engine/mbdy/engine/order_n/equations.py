@@ -127,6 +127,12 @@ class _Skeleton:
     model: Model = field(compare=False)
 
 
+def _function(name: str, vectors: list[MX], **results: MX) -> ca.Function:
+    """``mbdy_model_NAME`` of ``vectors``, which are symbols, with dense ``results`` by name."""
+    dense = [ca.densify(result) for result in results.values()]
+    return ca.Function(f"mbdy_model_{name}", vectors, dense, [vector.name() for vector in vectors], [*results])
+
+
 @lru_cache(maxsize=32)
 def _of_structure(skeleton: _Skeleton) -> Equations:
     return _Assembly(skeleton.model).assembled()
@@ -146,23 +152,18 @@ class _Assembly:
         self.attitude_root = any(b.joint.kind == "attitude" for b in model.bodies)
 
     def assembled(self) -> Equations:
-        x, s = MX.sym("x", self.layout.n_x), MX.sym("s", self.layout.n_x)
-        u, k = MX.sym("u", len(self.ports.input_names)), MX.sym("k", self.layout.n_k)
-        p = MX.sym("p", len(self.ports.parameter_names))
+        x, u, k = self.symbols()
+        s, p = MX.sym("s", self.layout.n_x), MX.sym("p", len(self.ports.parameter_names))
         kernels, locks = Kernels(), self.locks()
         derivatives = self.derivatives(x, u, k, kernels)
         operations = kernels.operations()
         return Equations(
             ports=self.ports,
-            prepare=ca.Function("mbdy_model_prepare", [p], [self.prepare(p)], ["p"], ["k"]),
-            start=ca.Function("mbdy_model_start", [s, k], [self.start(s, k)], ["s", "k"], ["x"]),
-            derivatives=ca.Function("mbdy_model_derivatives", [x, u, k], [derivatives], ["x", "u", "k"], ["xdot"]),
-            outputs=ca.Function("mbdy_model_outputs", [x, u, k], [self.outputs(x, u, k, kernels)], ["x", "u", "k"], ["y"]),
-            latch=ca.Function(
-                "mbdy_model_latch", [x, u, k], [*self.latch(x, u, k)], ["x", "u", "k"], ["x_latched", "impulses"]
-            )
-            if self.model.loops or locks
-            else None,
+            prepare=_function("prepare", [p], k=self.prepare(p)),
+            start=_function("start", [s, k], x=self.start(s, k)),
+            derivatives=_function("derivatives", [x, u, k], xdot=derivatives),
+            outputs=_function("outputs", [x, u, k], y=self.outputs(x, u, k, kernels)),
+            latch=_function("latch", [x, u, k], **self.latch(x, u, k)) if self.model.loops or locks else None,
             **self.closing(),
             **(self.impulses() if self.model.loops or locks else {}),
             loop_rows=tuple(loop.name for loop in self.model.loops for _ in range(loop.size)),
@@ -178,21 +179,20 @@ class _Assembly:
             },
         )
 
+    def symbols(self) -> tuple[MX, MX, MX]:
+        """The vectors ``x``, ``u`` and ``k``."""
+        n_u = len(self.ports.input_names)
+        return MX.sym("x", self.layout.n_x), MX.sym("u", n_u), MX.sym("k", self.layout.n_k)
+
     def closing(self) -> dict[str, ca.Function]:
         """The functions of `Equations` that models with loops have."""
         if not self.model.loops:
             return {}
-        x, u, k = MX.sym("x", self.layout.n_x), MX.sym("u", len(self.ports.input_names)), MX.sym("k", self.layout.n_k)
-        largest, names = MX.sym("largest"), ["x", "u", "k"]
-        nearer = [self.assemble(x, u, k, largest)]
+        (x, u, k), largest = self.symbols(), MX.sym("largest")
         return {
-            "gaps": ca.Function("mbdy_model_gaps", [x, u, k], [*self.gaps(x, u, k)], names, ["errors", "rates"]),
-            "assemble": ca.Function(
-                "mbdy_model_assemble", [x, u, k, largest], nearer, [*names, "largest"], ["x_nearer"]
-            ),
-            "approach": ca.Function(
-                "mbdy_model_approach", [x, u, k], [*self.approach(x, u, k)], names, ["errors", "rates", "cosines"]
-            ),
+            "gaps": _function("gaps", [x, u, k], **self.gaps(x, u, k)),
+            "assemble": _function("assemble", [x, u, k, largest], x_nearer=self.assemble(x, u, k, largest)),
+            "approach": _function("approach", [x, u, k], **self.approach(x, u, k)),
         }
 
     def impulses(self) -> dict[str, Any]:
@@ -235,7 +235,7 @@ class _Assembly:
             if kind.wheels:
                 hs[j] = wheel_momenta(view, j, hs[j])
         modes = slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + 2 * self.layout.n_eta)
-        return ca.densify(ca.vertcat(*qs, *us, s[modes, 0], *hs))
+        return ca.vertcat(*qs, *us, s[modes, 0], *hs)
 
     def derivatives(self, x: MX, u: MX, k: MX, kernels: Kernels) -> MX:
         system = self.system(x, u, k, kernels)
@@ -248,7 +248,7 @@ class _Assembly:
                 u_rates[j] = ca.vertcat(self.mass_centre_acceleration(system, moves, u), u_rates[j][3:])
         eta_rates = [state.eta_rate for state in system.states]
         modal = [m.modal_rate for m in moves]
-        return ca.densify(ca.vertcat(*q_rates, *u_rates, *eta_rates, *modal, *(m.wheel_torques for m in moves)))
+        return ca.vertcat(*q_rates, *u_rates, *eta_rates, *modal, *(m.wheel_torques for m in moves))
 
     def moving(self, system: System, u: MX, k: MX) -> tuple[list[BodyMotion], Loops | None]:
         """All sweeps, with the forces of loops where there are any."""
@@ -275,7 +275,7 @@ class _Assembly:
             closings.append(Closing(loop_structure(loop), (seats[0], seats[1]), k[at, 0], closed))
         return closings
 
-    def latch(self, x: MX, u: MX, k: MX) -> tuple[MX, MX]:
+    def latch(self, x: MX, u: MX, k: MX) -> dict[str, MX]:
         """The state after locked joints have stopped and loops have closed at once, as a latch does, and the impulses
         that it took.
 
@@ -295,12 +295,12 @@ class _Assembly:
         if loops:
             pairs = zip(self.model.loops, loops.motions, strict=True)
             impulses += [motion.multipliers for loop, motion in pairs if loop.switchable]
-        return ca.densify(after), ca.densify(ca.vertcat(*impulses))
+        return {"x_latched": after, "impulses": ca.vertcat(*impulses)}
 
-    def gaps(self, x: MX, u: MX, k: MX) -> tuple[MX, MX]:
+    def gaps(self, x: MX, u: MX, k: MX) -> dict[str, MX]:
         """Errors of closed loops, and what their rates are beyond ``-phi/T``."""
         errors, rates = zip(*self.gaps_of(self.system(x, u, k, Kernels()), u, k), strict=True)
-        return ca.densify(ca.vertcat(*errors)), ca.densify(ca.vertcat(*rates))
+        return {"errors": ca.vertcat(*errors), "rates": ca.vertcat(*rates)}
 
     def gaps_of(self, system: System, u: MX, k: MX) -> list[tuple[MX, MX]]:
         """Of each loop what `gaps` has of all."""
@@ -308,14 +308,13 @@ class _Assembly:
         pairs = zip(loops.closings, loops.motions, strict=True)
         return [(c.closed * of.phi, c.closed * (of.rate + c.constants[0] * of.phi)) for c, of in pairs]
 
-    def approach(self, x: MX, u: MX, k: MX) -> tuple[MX, MX, MX]:
+    def approach(self, x: MX, u: MX, k: MX) -> dict[str, MX]:
         """Errors of closed loops as whole angles, their rates, and cosines, not positive where axes are opposed."""
         system = self.system(x, u, k, Kernels())
         loops = Loops(system, order_n.velocities(system), self.closings(u, k))
         pairs = list(zip(loops.closings, loops.approach(), strict=True))
-        errors, rates = ([c.closed * of[i] for c, of in pairs] for i in (0, 1))
-        cosines = [1 - c.closed * (1 - cosine) for c, (_, _, cosine) in pairs]
-        return ca.densify(ca.vertcat(*errors)), ca.densify(ca.vertcat(*rates)), ca.densify(ca.vertcat(*cosines))
+        measures = {name: ca.vertcat(*(c.closed * of[name] for c, of in pairs)) for name in ("errors", "rates")}
+        return {**measures, "cosines": ca.vertcat(*(1 - c.closed * (1 - of["cosines"]) for c, of in pairs))}
 
     def assemble(self, x: MX, u: MX, k: MX, largest: MX) -> MX:
         """The state one Newton step nearer to closed loops, moved as impulses would move it.
@@ -340,7 +339,7 @@ class _Assembly:
             if kind.floating:
                 q_steps[j] = ca.vertcat(steps[j].u[:3], q_steps[j][3:])
         step = ca.vertcat(*q_steps, MX.zeros(self.layout.n_u), *(state.eta_rate for state in steps))
-        return ca.densify(x + ca.vertcat(step, MX.zeros(self.layout.n_x - step.shape[0])))
+        return x + ca.vertcat(step, MX.zeros(self.layout.n_x - step.shape[0]))
 
     def pushed(
         self, system: System, u: MX, k: MX, right: Callable[[Loops], list[MX]]
@@ -403,7 +402,7 @@ class _Assembly:
         outputs = view.outputs(self.input(u, "system.gravity"), self.swept_gravity(u))
         if loops:
             see_loops(self.model, loops, outputs)
-        return ca.densify(ca.vertcat(*(outputs[v.name] for v in self.ports.outputs)))
+        return ca.vertcat(*(outputs[v.name] for v in self.ports.outputs))
 
     def system(self, x: MX, u: MX, k: MX, kernels: Kernels) -> System:
         at = self.layout

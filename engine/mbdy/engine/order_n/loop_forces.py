@@ -98,11 +98,10 @@ class Loops:
                     m.flexing.t = m.flexing.t + modal @ motion.multipliers
         order_n.swing_out(self.system, self.moves, gravity, self.system.tree.outward)
 
-    def approach(self) -> list[tuple[MX, MX, MX]]:
+    def approach(self) -> list[dict[str, MX]]:
         """Of each loop errors as whole angles, rates and cosines (`mbdy.engine.order_n.loop_kernels.approach`)."""
         call = self.system.kernels.call
-        results = [call(closures.approach, c.kind, k=c.constants, **self._sides(c)) for c in self.closings]
-        return [(of["errors"], of["rates"], of["cosines"]) for of in results]
+        return [call(closures.approach, c.kind, k=c.constants, **self._sides(c)) for c in self.closings]
 
     def power(self) -> MX:
         """Power [W] of the loops' forces on the bodies, each with the velocity that the sweeps see."""
@@ -277,8 +276,8 @@ def _add(table: dict[int, MX], key: int, value: MX) -> None:
 def _square(blocks: dict[tuple[int, int], MX], terms: dict[int, tuple[MX, MX]]) -> None:
     """Adds ``-epsilon^T dt`` of one elimination to the blocks of all pairs of loops, the upper triangle of them.
 
-    As ``dt = -D^-1 epsilon``, each is a square ``epsilon^T D^-1 epsilon``: A, their sum, is symmetric and never negative,
-    on which the solver's factors and proximal steps rest.
+    As ``dt = -D^-1 epsilon``, each is a square ``epsilon^T D^-1 epsilon``: A, their sum, is symmetric and never
+    negative, on which the solver's factors and proximal steps rest.
     """
     for first, (epsilon, _) in terms.items():
         for second, (_, change) in terms.items():
