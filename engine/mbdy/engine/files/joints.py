@@ -21,6 +21,7 @@ the normal; the second completes the right-handed triad first, second, normal.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, cast, get_args
 
@@ -84,18 +85,11 @@ def joint_of(table: JointTable, path: str, findings: Findings) -> Joint | None:
         findings.refuse(f"{path}.{_axes_key(table, kind)}", refusal.message, refusal.remedy)
         return None
     to, node = place_of(table.to)
+    placed = table.frame is not None and "frame" in KEYS[kind]
     joint = Joint(
-        to=to,
-        node=node,
-        kind=kind,
-        translations=translations,
-        rotations=rotations,
-        spherical=spherical,
-        at=table.at,
-        frame=IDENTITY
-        if table.frame is None or "frame" not in KEYS[kind]
-        else frame_of(table.frame, f"{path}.frame", findings),
-    )
+        to=to, node=node, kind=kind, translations=translations, rotations=rotations, spherical=spherical, at=table.at,
+        frame=frame_of(table.frame, f"{path}.frame", findings) if placed else IDENTITY,
+    )  # fmt: skip
     if joint.frame != IDENTITY:
         _warn_of_angles(table.frame, f"{path}.frame", findings)
     return _with_values(joint, table, path, findings)
@@ -221,10 +215,7 @@ def _with_values(joint: Joint, table: JointTable, path: str, findings: Findings)
     if table.motion is not None and joint.kind != "fixed":
         values["motion"] = _motion(joint, table.motion, f"{path}.motion", findings)
     values = _lawful(values, path, findings)
-    return Joint(
-        to=joint.to, node=joint.node, kind=joint.kind, translations=joint.translations, rotations=joint.rotations,
-        spherical=joint.spherical, at=joint.at, frame=joint.frame, **values,
-    )  # fmt: skip
+    return replace(joint, **values)
 
 
 def _lawful(values: dict[str, Any], path: str, findings: Findings) -> dict[str, Any]:
@@ -304,14 +295,10 @@ def _points(
         numbers = []
         for i, (entry, unit) in enumerate(zip(point, units, strict=True)):
             place = f"{path}[{k + 1}][{i + 1}]"
-            try:
-                numbers.append(quantity(entry, unit))
-            except RefusalError as refusal:
-                findings.refuse(place, refusal.message, refusal.remedy)
-                continue
+            numbers.append(findings.attempt(place, quantity, entry, unit))
             if odd := odd_angle(entry, unit):
                 findings.warn(place, odd.message, odd.remedy)
-        points.append((numbers[0], numbers[1]) if len(numbers) == 2 else (0.0, 0.0))
+        points.append((numbers[0], numbers[1]))
     if len(findings.faults) > before:
         return ()
     for k, (last, point) in enumerate(pairwise(points)):

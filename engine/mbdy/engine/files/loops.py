@@ -26,7 +26,7 @@ from mbdy.engine.files.checks import check_name
 from mbdy.engine.files.frames import frame_of, product, unit_quaternion
 from mbdy.engine.files.joints import UNIT_AXES, place_of
 from mbdy.engine.files.tables import LoopTable
-from mbdy.engine.model.faults import Findings, RefusalError, nearest, path_of, shown
+from mbdy.engine.model.faults import Findings, nearest, path_of, shown
 from mbdy.engine.model.system import IDENTITY, INERTIAL, ZERO3, Body, Joint, Loop, Quaternion, Side, Vector3
 from mbdy.engine.model.units import quantity
 
@@ -241,15 +241,11 @@ def _rows(table: LoopTable, path: str, findings: Findings) -> tuple[int, ...]:
 def _number(
     table: LoopTable, key: str, unit: str, path: str, findings: Findings, *, zero: bool = False
 ) -> float | None:
-    entry = getattr(table, key)
-    try:
-        if entry is None:
-            raise RefusalError("is missing", 'give the length of the rod, e.g. distance = "0.5 m"')
-        value = quantity(entry, unit)
-        if value < 0 or not (zero or value):
-            remedy = "0 leaves errors of closure as they are" if zero else 'use kind = "ball" for places that coincide'
-            raise RefusalError(f"must be {'>=' if zero else '>'} 0 {unit}, got {value}", remedy)
-    except RefusalError as refusal:
-        findings.refuse(f"{path}.{key}", refusal.message, refusal.remedy)
-        return None
+    entry, path = getattr(table, key), f"{path}.{key}"
+    if entry is None:
+        return findings.refuse(path, "is missing", 'give the length of the rod, e.g. distance = "0.5 m"')
+    value = findings.attempt(path, quantity, entry, unit)
+    if value is not None and (value < 0 or not (zero or value)):
+        remedy = "0 leaves errors of closure as they are" if zero else 'use kind = "ball" for places that coincide'
+        return findings.refuse(path, f"must be {'>=' if zero else '>'} 0 {unit}, got {value}", remedy)
     return value

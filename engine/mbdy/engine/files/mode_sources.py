@@ -12,7 +12,7 @@ from mbdy.engine.files.tables import BodyTable
 from mbdy.engine.flexible.modal_body import ModalBody
 from mbdy.engine.flexible.moments import clamped
 from mbdy.engine.flexible.sources import SOURCES, Key
-from mbdy.engine.model.faults import Findings, RefusalError, nearest, path_of, shown
+from mbdy.engine.model.faults import Findings, nearest, path_of, shown
 from mbdy.engine.model.units import quantity
 
 CLAMP = "clamp"
@@ -113,11 +113,7 @@ def _value(key: Key, value: Any, place: str, folder: Path, findings: Findings) -
         inner = replace(key, named=False)
         return {name: _value(inner, v, f"{place}.{name}", folder, findings) for name, v in value.items()}
     if key.unit:
-        try:
-            return quantity(value, key.unit)
-        except RefusalError as refusal:
-            findings.refuse(place, refusal.message, refusal.remedy)
-            return 0.0
+        return findings.attempt(place, quantity, value, key.unit)
     if Path in key.types and isinstance(value, str):
         if not (folder / value).is_file():
             findings.refuse(

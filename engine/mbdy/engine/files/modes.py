@@ -81,8 +81,7 @@ def _cleaned(body: ModalBody, path: str, findings: Findings) -> Material | None:
     try:
         inertia = symmetric_tensor(body.inertia)
     except RefusalError as refusal:
-        findings.refuse(place, f"inertia {refusal.message}", refusal.remedy)
-        return None
+        return findings.refuse(place, f"inertia {refusal.message}", refusal.remedy)
     nodes = {}
     for name, node in body.nodes.items():
         table = NodeTable.model_construct(at=node.at, shape=_lists(node.shape) or None, bend=_lists(node.bend) or None)
@@ -155,12 +154,15 @@ def node_of(table: NodeTable, modes: int, path: str, findings: Findings) -> Node
 
 def frequency(value: object) -> float:
     """[rad/s] A number in rad/s, or text with its unit, rad/s or Hz (``"2.5 Hz"``). Raises `RefusalError`."""
-    if isinstance(value, str) and _CYCLES.search(value):
-        return 2 * math.pi * quantity(value, "Hz")
+    cycles = isinstance(value, str) and _CYCLES.search(value)
     try:
-        return quantity(value, "rad/s")
+        omega = 2 * math.pi * quantity(value, "Hz") if cycles else quantity(value, "rad/s")
     except RefusalError as refusal:
-        raise RefusalError(refusal.message, "give a number in rad/s, or text with its unit such as '2.5 Hz'") from None
+        remedy = refusal.remedy if cycles else "give a number in rad/s, or text with its unit such as '2.5 Hz'"
+        raise RefusalError(refusal.message, remedy) from None
+    if omega < 0:
+        raise RefusalError(f"must be >= 0, got {shown(value)}", "give the mode's frequency, the frame held")
+    return omega
 
 
 def _array(
@@ -190,11 +192,7 @@ def _tuples(value: Any) -> Any:
 
 def _entries(value: object, shape: Sequence[int], path: str, what: str, findings: Findings) -> list[float]:
     if not shape:
-        try:
-            return [quantity(value, "1")]
-        except RefusalError as refusal:
-            findings.refuse(path, refusal.message, refusal.remedy)
-            return []
+        return [findings.attempt(path, quantity, value, "1")]
     if not isinstance(value, list) or len(value) != shape[0]:
         got = f"{len(value)}" if isinstance(value, list) else shown(value)
         size = " x ".join(map(str, shape))
@@ -219,12 +217,7 @@ def _spectral(table: FlexTable, m: int, path: str, findings: Findings) -> tuple[
         )
     omega = np.zeros(m)
     for k, entry in enumerate(table.frequencies):
-        try:
-            omega[k] = frequency(entry)
-            if omega[k] < 0:
-                raise RefusalError(f"must be >= 0, got {shown(entry)}", "give the mode's frequency, the frame held")
-        except RefusalError as refusal:
-            findings.refuse(f"{path}.frequencies[{k + 1}]", refusal.message, refusal.remedy)
+        omega[k] = findings.attempt(f"{path}.frequencies[{k + 1}]", frequency, entry) or 0.0
     shape, none = (m,) if isinstance(table.damping_ratios, list) else (), table.damping_ratios is None
     zeta = np.zeros(()) if none else _array(table, "damping_ratios", shape, path, findings)
     mass = np.ones(m) if table.mass is None else _array(table, "mass", (m,), path, findings)

@@ -93,14 +93,7 @@ class FiniteElements:
 
     def check_rigid(self, rigid: np.ndarray) -> np.ndarray:
         """The rigid body's 6x6 mass matrix, moment rows first; ValueError where rigid motion strains or loses mass."""
-        names = (
-            "turning about x",
-            "turning about y",
-            "turning about z",
-            "moving along x",
-            "moving along y",
-            "moving along z",
-        )
+        names = [f"{how} {axis}" for how in ("turning about", "moving along") for axis in "xyz"]
         diagonal = np.sqrt(np.abs(self.stiffness.diagonal()))
         forces = self.stiffness @ rigid
         for k, name in enumerate(names):
