@@ -35,7 +35,7 @@ def frame_of(value: object, path: str, findings: Findings) -> Quaternion:
         if len(rows) != 3:
             findings.refuse(path, f"must have three rows, got {len(rows)}", _EXAMPLE)
         if len(findings.faults) == before:
-            return findings.attempt(path, from_matrix, rows) or IDENTITY
+            return findings.attempt(path, from_matrix, rows, instead=IDENTITY)
     elif isinstance(value, dict):
         return _from_table(value, path, findings)
     else:
@@ -132,7 +132,7 @@ def _from_table(table: dict[str, Any], path: str, findings: Findings) -> Quatern
 
 def normalized(values: tuple[float, ...], path: str, findings: Findings, one: str = "one") -> Quaternion:
     """Four numbers found at ``path`` scaled to norm 1, identity where they are zero; a warning calls them ``one``."""
-    quaternion, norm = findings.attempt(path, unit_quaternion, values) or (IDENTITY, 1.0)
+    quaternion, norm = findings.attempt(path, unit_quaternion, values, instead=(IDENTITY, 1.0))
     if abs(norm - 1.0) > NEAR_UNIT:
         findings.warn(path, f"has norm {norm:.9g} and is scaled to 1", f"give {one} of norm 1")
     return quaternion

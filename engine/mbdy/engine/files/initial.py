@@ -66,7 +66,7 @@ def _start(variable: Variable, value: object, path: str, findings: Findings) -> 
     before, numbers = len(findings.faults), []
     for k, (entry, unit) in enumerate(zip(entries, variable.units, strict=True)):
         place = f"{path}[{k + 1}]" if isinstance(value, list) else path
-        numbers.append(findings.attempt(place, quantity, entry, unit) or 0.0)
+        numbers.append(findings.attempt(place, quantity, entry, unit, instead=0.0))
         if odd := odd_angle(entry, unit):
             findings.warn(place, odd.message, odd.remedy)
     if variable.quantity == "attitude" and len(findings.faults) == before:

@@ -18,7 +18,7 @@ import numpy as np
 from mbdy.engine.files.fields import symmetric_tensor
 from mbdy.engine.files.mode_sources import body_of
 from mbdy.engine.files.tables import REMEDIES, BodyTable, FlexTable, NodeTable
-from mbdy.engine.flexible.modal_body import ModalBody
+from mbdy.engine.flexible.modal_body import ModalBody, nested
 from mbdy.engine.flexible.sources import SOURCES
 from mbdy.engine.model.faults import Findings, RefusalError, path_of, shown
 from mbdy.engine.model.system import ZERO3, Flex, Matrix3, Node, Vector3
@@ -177,17 +177,8 @@ def _array(
     return np.array(entries, dtype=float).reshape(shape) if len(findings.faults) == before else None
 
 
-def nested(array: np.ndarray | None) -> Any:
-    """``array`` as tuples in tuples; empty for None."""
-    return () if array is None else _tuples(array.tolist())
-
-
 def _lists(value: Any) -> Any:
     return list(map(_lists, value)) if isinstance(value, tuple | list) else value
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _entries(value: object, shape: Sequence[int], path: str, what: str, findings: Findings) -> list[float]:
@@ -217,7 +208,7 @@ def _spectral(table: FlexTable, m: int, path: str, findings: Findings) -> tuple[
         )
     omega = np.zeros(m)
     for k, entry in enumerate(table.frequencies):
-        omega[k] = findings.attempt(f"{path}.frequencies[{k + 1}]", frequency, entry) or 0.0
+        omega[k] = findings.attempt(f"{path}.frequencies[{k + 1}]", frequency, entry, instead=0.0)
     shape, none = (m,) if isinstance(table.damping_ratios, list) else (), table.damping_ratios is None
     zeta = np.zeros(()) if none else _array(table, "damping_ratios", shape, path, findings)
     mass = np.ones(m) if table.mass is None else _array(table, "mass", (m,), path, findings)

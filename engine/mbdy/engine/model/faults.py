@@ -81,12 +81,13 @@ class Findings:
         """Add a warning."""
         self.warnings.append(Fault(path, message, remedy))
 
-    def attempt(self, path: str, function: Callable[..., Any], *arguments: object) -> Any:
-        """``function(*arguments)``; None where it raises a `RefusalError`, which becomes a fault at ``path``."""
+    def attempt(self, path: str, function: Callable[..., Any], *arguments: object, instead: Any = None) -> Any:
+        """``function(*arguments)``, or ``instead`` where it raises a `RefusalError`, a fault at ``path`` then."""
         try:
             return function(*arguments)
         except RefusalError as refusal:
-            return self.refuse(path, refusal.message, refusal.remedy)
+            self.refuse(path, refusal.message, refusal.remedy)
+            return instead
 
     def faulty(self, path: str) -> bool:
         """Whether a fault lies at ``path`` or inside it."""

@@ -9,7 +9,7 @@ and has its momentum as state; an ``attitude`` root starts by its origin and has
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -78,14 +78,16 @@ class Ports:
     @cached_property
     def states(self) -> Mapping[str, Variable]:
         """The variables that are states, by name in the order of ``x``."""
-        variables = (v for v in (*self.outputs, *self.hidden) if v.state is not None)
-        return {v.name: v for v in sorted(variables, key=lambda v: v.state or 0)}
+        return self._ordered(lambda v: v.state)
 
     @cached_property
     def starts(self) -> Mapping[str, Variable]:
         """The variables that have start values, by name in the order of ``s``."""
-        variables = (v for v in (*self.outputs, *self.hidden) if v.start_at is not None)
-        return {v.name: v for v in sorted(variables, key=lambda v: v.start_at or 0)}
+        return self._ordered(lambda v: v.start_at)
+
+    def _ordered(self, place: Callable[[Variable], int | None]) -> Mapping[str, Variable]:
+        variables = (v for v in (*self.outputs, *self.hidden) if place(v) is not None)
+        return {v.name: v for v in sorted(variables, key=lambda v: place(v) or 0)}
 
     def of(self, owner: Owner, quantity: Quantity) -> Variable | None:
         """The variable that is ``quantity`` of ``owner``; None where there is none."""

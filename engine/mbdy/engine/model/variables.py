@@ -192,10 +192,9 @@ def inputs(model: Model) -> Iterator[Variable]:
         if loop.switchable:
             owner, text = Owner("loop", loop.name), f"Whether the loop {loop.name} is closed"
             yield from row(owner, "closed", ("",), text, "switches", start=(float(loop.closed),), boolean=True)
-    for body in model.bodies:
-        for wheel in body.wheels:
-            text = f"Motor torque on wheel {wheel} of {body.name}"
-            yield from row(Owner("wheel", body.name, wheel), "torque", ("N.m",), text, "wheel_torques")
+    for owner in (wheel for body in model.bodies for wheel in wheels_of(body)):
+        text = f"Motor torque on wheel {owner.part} of {owner.name}"
+        yield from row(owner, "torque", ("N.m",), text, "wheel_torques")
     text = "Uniform gravity, inertial axes"
     yield from row(SYSTEM, "gravity", ("m/s2",) * 3, text, "gravity", start=model.gravity)
     if gradient := model.gravity_gradient:
@@ -240,30 +239,25 @@ def parameters(model: Model) -> Iterator[Variable]:
                 text = f"{value.text} at the joint of {name}: coordinate, effort"
                 start = (number for point in start for number in point)
             yield from row(jointed, value.name, units, start, text, **more)
+    wheels = [(owner, body.wheels[owner.part]) for body in model.bodies for owner in wheels_of(body)]
+    for owner, rotor in wheels:
+        whose = f"of wheel {owner.part} of {owner.name}"
+        yield from row(owner, "inertia", ("kg.m2",), (rotor.inertia,), f"Spin inertia {whose}", minimum=0.0)
+        yield from row(owner, "axis", ("1",) * 3, rotor.axis, f"Spin axis {whose}, body axes")
+    for owner, rotor in wheels:
+        for part, value in BEARING.items() if rotor.bearing else ():
+            text, start = f"{value.text} of wheel {owner.part} of {owner.name}", (getattr(rotor, part),)
+            yield from row(owner, part, (value.rotation,), start, text, minimum=value.minimum)
     for body in model.bodies:
-        for wheel, rotor in body.wheels.items():
-            text = f"Spin inertia of wheel {wheel} of {body.name}"
-            yield from row(Owner("wheel", body.name, wheel), "inertia", ("kg.m2",), (rotor.inertia,), text, minimum=0.0)
-            text = f"Spin axis of wheel {wheel} of {body.name}, body axes"
-            yield from row(Owner("wheel", body.name, wheel), "axis", ("1",) * 3, rotor.axis, text)
-    for body in model.bodies:
-        for wheel, rotor in body.wheels.items():
-            for part, value in BEARING.items() if rotor.bearing else ():
-                text, start = f"{value.text} of wheel {wheel} of {body.name}", (getattr(rotor, part),)
-                owner = Owner("wheel", body.name, wheel)
-                yield from row(owner, part, (value.rotation,), start, text, minimum=value.minimum)
-    for body in model.bodies:
-        for node, point in body.nodes.items():
-            text = f"Place of node {node} from the origin of {body.name}, body axes"
-            yield from row(Owner("node", body.name, node), "at", ("m",) * 3, point.at, text)
+        for node in points_of(body)[1:]:
+            text = f"Place of node {node.part} from the origin of {body.name}, body axes"
+            yield from row(node, "at", ("m",) * 3, body.nodes[node.part].at, text)
     for body in model.bodies:
         if body.flex:
-            text = f"Modal stiffness of {body.name}"
-            labels, values = modal_entries(body.flex.stiffness)
-            yield from row(Owner("modes", body.name), "stiffness", ("N.m",) * len(labels), values, text, labels=labels)
-            text = f"Modal damping of {body.name}"
-            labels, values = modal_entries(body.flex.damping)
-            yield from row(Owner("modes", body.name), "damping", ("N.m.s",) * len(labels), values, text, labels=labels)
+            for what, unit in (("stiffness", "N.m"), ("damping", "N.m.s")):
+                labels, values = modal_entries(getattr(body.flex, what))
+                owner, text = Owner("modes", body.name), f"Modal {what} of {body.name}"
+                yield from row(owner, what, (unit,) * len(labels), values, text, labels=labels)
     for loop in model.loops:
         text = f"Time within which errors of closure of loop {loop.name} decay"
         yield from row(Owner("loop", loop.name), "time_constant", ("s",), (loop.time_constant,), text, minimum=0.0)
@@ -292,18 +286,16 @@ def outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:
         text = f"Quaternion w x y z of {b.name}: body components to inertial ones"
         yield from table(Owner("body", b.name), "attitude", ("1",) * 4, text, "attitude")
     for owner, joint, whose in jointed:
-        text = f"Displacement {whose}"
-        yield from table(owner, "displacement", ("m",) * joint.n_translations, text, "joint_positions")
+        slides = ("m",) * joint.n_translations
+        yield from table(owner, "displacement", slides, f"Displacement {whose}", "joint_positions")
         yield from table(owner, "angle", ("rad",) * len(joint.rotations), f"Angle {whose}", "joint_positions")
         if joint.spherical:
             text = f"Quaternion w x y z {whose}: body to joint frame"
             yield from table(owner, "attitude", ("1",) * 4, text, "joint_positions")
-    for b in bodies:
-        for owner in wheels_of(b):
-            text = f"Speed of wheel {owner.part} relative to {b.name}"
-            yield from table(owner, "speed", ("rad/s",), text, "wheels")
-            text = f"Absolute spin momentum of wheel {owner.part} of {b.name}"
-            yield from table(owner, "momentum", ("N.m.s",), text, "wheels")
+    for owner in (wheel for b in bodies for wheel in wheels_of(b)):
+        wheel, body = owner.part, owner.name
+        yield from table(owner, "speed", ("rad/s",), f"Speed of wheel {wheel} relative to {body}", "wheels")
+        yield from table(owner, "momentum", ("N.m.s",), f"Absolute spin momentum of wheel {wheel} of {body}", "wheels")
     for b in bodies:
         if b.flex:
             owner, m = Owner("modes", b.name), b.flex.modes
