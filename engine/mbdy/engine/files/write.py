@@ -13,20 +13,7 @@ from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.faults import Findings
 from mbdy.engine.model.laws import laws_of
 from mbdy.engine.model.ports import state_parts
-from mbdy.engine.model.system import (
-    IDENTITY,
-    ZERO3,
-    Body,
-    Flex,
-    Joint,
-    Loop,
-    Matrix3,
-    Model,
-    Node,
-    PortChoice,
-    Side,
-    Wheel,
-)
+from mbdy.engine.model.system import IDENTITY, ZERO3, Body, Joint, Loop, Matrix3, Model, PortChoice, Side
 from mbdy.engine.model.units import odd_angle
 
 
@@ -93,7 +80,7 @@ def _head(*names: str) -> str:
     return f"[{_dotted(names)}]"
 
 
-def _values(part: Wheel | Flex | Node, keys: Iterable[str]) -> Iterator[str]:
+def _values(part: object, keys: Iterable[str]) -> Iterator[str]:
     return (f"{key} = {_literal(getattr(part, key))}" for key in keys)
 
 

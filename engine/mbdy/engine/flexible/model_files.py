@@ -95,15 +95,9 @@ def reduced(
     )
     places = {node: model.place(node) - start for node, _ in model.order}
     return reduce(
-        model,
-        interface=interface,
-        modes=modes,
-        boundary=boundary,
-        attachment=attachment,
-        damping_ratio=damping_ratio,
-        origin=origin,
-        nodes=nearest_nodes(places, nodes or {}),
-    )
+        model, interface=interface, modes=modes, boundary=boundary, attachment=attachment,
+        damping_ratio=damping_ratio, origin=origin, nodes=nearest_nodes(places, nodes or {}),
+    )  # fmt: skip
 
 
 def nearest_nodes(

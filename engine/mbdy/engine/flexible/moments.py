@@ -168,13 +168,8 @@ class Moments:
             gyroscopic=tuples_of(turns),
             moment_second=tuples_of(self.bend.transpose(2, 0, 1)) if np.any(self.bend) else (),
         )
-        return ModalBody(
-            mass=self.mass,
-            com=tuples_of(com),
-            inertia=tuples_of(np.trace(central) * np.eye(3) - central),
-            flex=flex,
-            nodes=dict(nodes),
-        )
+        inertia = tuples_of(np.trace(central) * np.eye(3) - central)
+        return ModalBody(mass=self.mass, com=tuples_of(com), inertia=inertia, flex=flex, nodes=dict(nodes))
 
 
 def clamped(body: ModalBody, node: str) -> ModalBody:

@@ -80,12 +80,9 @@ def sid_body(sid: Sid, source: str, nodes: Mapping[str, str] | None, turning_sti
         moment_second=tuples_of((moments + moments.transpose(0, 2, 1)) / 2),
     )
     body = ModalBody(
-        mass=sid.mass,
-        com=tuples_of(com),
-        inertia=tuples_of(inertia0 + sid.mass * arm @ arm),
-        flex=flex,
+        mass=sid.mass, com=tuples_of(com), inertia=tuples_of(inertia0 + sid.mass * arm @ arm), flex=flex,
         nodes=_nodes(sid, source, nodes),
-    )
+    )  # fmt: skip
     try:
         check_body(body.mass, body.com, body.inertia, flex, slack=NEAR)
     except ValueError as error:

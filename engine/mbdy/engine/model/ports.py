@@ -226,24 +226,26 @@ def whole_inputs(model: Model) -> tuple[tuple[float, ...], tuple[int, ...]]:
 
 def coordinates(body: Body) -> tuple[StatePart, ...]:
     """A body's position states, in the order of its ``q``."""
-    joint, owner, jointed = body.joint, Owner("body", body.name), Owner("joint", body.name)
-    if joint.floating:
+    if (joint := body.joint).floating:
+        owner = Owner("body", body.name)
         centre: tuple[Owner, Quantity] | None = (SYSTEM, "centre_of_mass") if joint.kind == "attitude" else None
         return StatePart(owner, "position", 3, centre), StatePart(owner, "attitude", 4)
-    turned = StatePart(jointed, "attitude", 4) if joint.spherical else StatePart(jointed, "angle", joint.n_rotations)
-    parts = (StatePart(jointed, "displacement", joint.n_translations), turned)
-    return tuple(part for part in parts if part.size)
+    turned = ("attitude", 4) if joint.spherical else ("angle", joint.n_rotations)
+    return _jointed(body, ("displacement", joint.n_translations), turned)
 
 
 def speeds(body: Body) -> tuple[StatePart, ...]:
     """A body's speed states, in the order of its ``u``."""
-    joint, owner, jointed = body.joint, Owner("body", body.name), Owner("joint", body.name)
-    if joint.floating:
+    if (joint := body.joint).floating:
+        owner = Owner("body", body.name)
         drift: tuple[Owner, Quantity] | None = (SYSTEM, "centre_of_mass_velocity") if joint.kind == "attitude" else None
         return StatePart(owner, "velocity", 3, drift), StatePart(owner, "omega", 3)
-    turning = StatePart(jointed, "omega" if joint.spherical else "rate", joint.n_rotations)
-    parts = (StatePart(jointed, "velocity", joint.n_translations), turning)
-    return tuple(part for part in parts if part.size)
+    turning = "omega" if joint.spherical else "rate"
+    return _jointed(body, ("velocity", joint.n_translations), (turning, joint.n_rotations))
+
+
+def _jointed(body: Body, *parts: tuple[Quantity, int]) -> tuple[StatePart, ...]:
+    return tuple(StatePart(Owner("joint", body.name), quantity, size) for quantity, size in parts if size)
 
 
 def spins(body: Body) -> tuple[StatePart, ...]:

@@ -168,6 +168,5 @@ def _remedy(unit: str) -> str:
 Number = Annotated[float, BeforeValidator(partial(quantity, unit="1"))]
 Mass = Annotated[float, BeforeValidator(partial(quantity, unit="kg"))]
 Length = Annotated[float, BeforeValidator(partial(quantity, unit="m"))]
-Angle = Annotated[float, BeforeValidator(partial(quantity, unit="rad"))]
 Inertia = Annotated[float, BeforeValidator(partial(quantity, unit="kg.m2"))]
 Acceleration = Annotated[float, BeforeValidator(partial(quantity, unit="m/s2"))]

@@ -91,17 +91,12 @@ class Structure:
 def structure(body: Body) -> Structure:
     """The structure of ``body``."""
     joint = body.joint
+    values = () if joint.floating else tuple(_value_sizes(joint))
+    bearings = tuple(wheel.bearing for wheel in body.wheels.values())
     return Structure(
-        shape(joint),
-        joint.floating,
-        joint.kind == "attitude",
-        joint.motion,
-        joint.laws,
-        () if joint.floating else tuple(_value_sizes(joint)),
-        tuple(wheel.bearing for wheel in body.wheels.values()),
-        len(body.nodes),
-        modes_of(body),
-    )
+        shape(joint), joint.floating, joint.kind == "attitude", joint.motion, joint.laws, values, bearings,
+        len(body.nodes), modes_of(body),
+    )  # fmt: skip
 
 
 def _value_sizes(joint: Joint) -> Iterator[tuple[str, int]]:

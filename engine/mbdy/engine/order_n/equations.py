@@ -127,10 +127,10 @@ class _Skeleton:
     model: Model = field(compare=False)
 
 
-def _function(name: str, vectors: list[MX], **results: MX) -> ca.Function:
-    """``mbdy_model_NAME`` of ``vectors``, which are symbols, with dense ``results`` by name."""
+def _function(name: str, vectors: Mapping[str, MX], **results: MX) -> ca.Function:
+    """``mbdy_model_NAME`` of ``vectors``, with dense ``results``, both by name."""
     dense = [ca.densify(result) for result in results.values()]
-    return ca.Function(f"mbdy_model_{name}", vectors, dense, [vector.name() for vector in vectors], [*results])
+    return ca.Function(f"mbdy_model_{name}", [*vectors.values()], dense, [*vectors], [*results])
 
 
 @lru_cache(maxsize=32)
@@ -152,18 +152,19 @@ class _Assembly:
         self.attitude_root = any(b.joint.kind == "attitude" for b in model.bodies)
 
     def assembled(self) -> Equations:
-        x, u, k = self.symbols()
+        vectors = self.symbols()
+        x, u, k = vectors.values()
         s, p = MX.sym("s", self.layout.n_x), MX.sym("p", len(self.ports.parameter_names))
         kernels, locks = Kernels(), self.locks()
         derivatives = self.derivatives(x, u, k, kernels)
         operations = kernels.operations()
         return Equations(
             ports=self.ports,
-            prepare=_function("prepare", [p], k=self.prepare(p)),
-            start=_function("start", [s, k], x=self.start(s, k)),
-            derivatives=_function("derivatives", [x, u, k], xdot=derivatives),
-            outputs=_function("outputs", [x, u, k], y=self.outputs(x, u, k, kernels)),
-            latch=_function("latch", [x, u, k], **self.latch(x, u, k)) if self.model.loops or locks else None,
+            prepare=_function("prepare", {"p": p}, k=self.prepare(p)),
+            start=_function("start", {"s": s, "k": k}, x=self.start(s, k)),
+            derivatives=_function("derivatives", vectors, xdot=derivatives),
+            outputs=_function("outputs", vectors, y=self.outputs(x, u, k, kernels)),
+            latch=_function("latch", vectors, **self.latch(x, u, k)) if self.model.loops or locks else None,
             **self.closing(),
             **(self.impulses() if self.model.loops or locks else {}),
             loop_rows=tuple(loop.name for loop in self.model.loops for _ in range(loop.size)),
@@ -179,20 +180,22 @@ class _Assembly:
             },
         )
 
-    def symbols(self) -> tuple[MX, MX, MX]:
-        """The vectors ``x``, ``u`` and ``k``."""
-        n_u = len(self.ports.input_names)
-        return MX.sym("x", self.layout.n_x), MX.sym("u", n_u), MX.sym("k", self.layout.n_k)
+    def symbols(self) -> dict[str, MX]:
+        """The vectors ``x``, ``u`` and ``k`` by name."""
+        sizes = {"x": self.layout.n_x, "u": len(self.ports.input_names), "k": self.layout.n_k}
+        return {name: MX.sym(name, size) for name, size in sizes.items()}
 
     def closing(self) -> dict[str, ca.Function]:
         """The functions of `Equations` that models with loops have."""
         if not self.model.loops:
             return {}
-        (x, u, k), largest = self.symbols(), MX.sym("largest")
+        vectors, largest = self.symbols(), MX.sym("largest")
+        x, u, k = vectors.values()
+        limited = {**vectors, "largest": largest}
         return {
-            "gaps": _function("gaps", [x, u, k], **self.gaps(x, u, k)),
-            "assemble": _function("assemble", [x, u, k, largest], x_nearer=self.assemble(x, u, k, largest)),
-            "approach": _function("approach", [x, u, k], **self.approach(x, u, k)),
+            "gaps": _function("gaps", vectors, **self.gaps(x, u, k)),
+            "assemble": _function("assemble", limited, x_nearer=self.assemble(x, u, k, largest)),
+            "approach": _function("approach", vectors, **self.approach(x, u, k)),
         }
 
     def impulses(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
+from typing import TypeVar
 
 import casadi as ca
 from casadi import DM, MX
@@ -22,6 +23,7 @@ from mbdy.engine.order_n.loop_kernels import LoopStructure
 from mbdy.engine.order_n.sweeps import BodyMotion, NodeMotion, System
 
 INERTIAL_SIDE = -1
+_Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True)
@@ -255,21 +257,17 @@ class Loops:
 
     def _assembled(self, blocks: dict[tuple[int, int], MX]) -> MX:
         sizes = [c.kind.size for c in self.closings]
-        rows = []
-        for i, height in enumerate(sizes):
-            row = []
-            for k, width in enumerate(sizes):
-                if (i, k) in blocks:
-                    row.append(blocks[i, k])
-                elif (k, i) in blocks:
-                    row.append(blocks[k, i].T)
-                else:
-                    row.append(MX(height, width))
-            rows.append(row)
-        return ca.blockcat(rows)
+
+        def block(i: int, k: int) -> MX:
+            if i > k:
+                return block(k, i).T
+            return blocks[i, k] if (i, k) in blocks else MX(sizes[i], sizes[k])
+
+        places = range(len(sizes))
+        return ca.blockcat([[block(i, k) for k in places] for i in places])
 
 
-def _add(table: dict[int, MX], key: int, value: MX) -> None:
+def _add(table: dict[_Key, MX], key: _Key, value: MX) -> None:
     table[key] = table[key] + value if key in table else value
 
 
@@ -282,5 +280,4 @@ def _square(blocks: dict[tuple[int, int], MX], terms: dict[int, tuple[MX, MX]]) 
     for first, (epsilon, _) in terms.items():
         for second, (_, change) in terms.items():
             if second >= first:
-                term = -(epsilon.T @ change)
-                blocks[first, second] = blocks[first, second] + term if (first, second) in blocks else term
+                _add(blocks, (first, second), -(epsilon.T @ change))
