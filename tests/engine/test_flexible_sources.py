@@ -15,7 +15,7 @@ from scipy.linalg import eigh
 
 from mbdy.engine.flexible.beam import beam
 from mbdy.engine.flexible.beam_modes import cantilever, free
-from mbdy.engine.flexible.modal import check_body, modal, slowest_step
+from mbdy.engine.flexible.modal import check_body
 from mbdy.engine.flexible.modal_body import ModalBody
 from mbdy.engine.flexible.moments import Moments, clamped
 from mbdy.engine.flexible.plate import plate
@@ -393,16 +393,6 @@ def test_modal_bodies_are_ready_for_bodies() -> None:
     hash(made.flex)
 
 
-def test_spelled_frequencies() -> None:
-    flex = modal(coupling=[[0.0, 0.1]] * 6, frequencies=["2 Hz", 3.0], damping_ratios=[0.01, 0.02], mass=[2.0, 1.0])
-    assert np.array(flex.stiffness) == pytest.approx(np.diag([2 * (4 * math.pi) ** 2, 9.0]))
-    assert np.array(flex.damping) == pytest.approx(np.diag([2 * 2 * 0.01 * 4 * math.pi, 0.12]))
-    fastest = slowest_step(flex)
-    assert fastest.mode == 1
-    assert fastest.frequency == pytest.approx(2.0)
-    assert fastest.step == pytest.approx(2.8 / (4 * math.pi))
-
-
 def test_damping_ratio() -> None:
     body = beam(**BOOM, modes=(1, 1), damping_ratio=(0.01, 0.03))
     omega = np.sqrt(np.diag(body.flex.stiffness))
@@ -457,28 +447,15 @@ def test_plates_that_cannot_be(change: dict[str, Any], words: str) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"coupling": [[0.0]] * 5}, "coupling: 6 rows"),
-        ({"frequencies": None}, "stiffness: is needed"),
-        ({"stiffness": [1.0]}, "one or the other"),
-        ({"frequencies": [1.0, 2.0]}, "frequencies: one for each of 1 modes"),
-        ({"frequencies": [-1.0]}, "must not be negative"),
-        ({"damping_ratios": -0.1}, "damping_ratios: one or 1 numbers from 0"),
-        ({"mass": [0.0]}, "mass: must be positive definite; it is not where mode 1"),
-        ({"inertia_first": [[[0, 1, 0], [0, 0, 0], [0, 0, 0]]]}, "inertia_first: must be symmetric"),
-        ({"gyroscopic": [[[0, 0]]]}, "gyroscopic: must have the sizes"),
+        ({"stiffness": ((4.0, 2.0), (1.0, 4.0))}, "stiffness: must be symmetric, got 2 in row 1 column 2"),
+        ({"damping": ((4.0, 0.0), (0.0, -1.0))}, "damping: must be positive semidefinite; it is not where mode 2"),
+        ({"mass": ((1.0, 0.0), (0.0, 0.0))}, "mass: must be positive definite; it is not where mode 2"),
     ],
 )
-def test_spelled_data_that_cannot_be(change: dict[str, Any], words: str) -> None:
+def test_matrices_that_are_not_symmetric_or_negative(change: dict[str, Any], words: str) -> None:
+    body = beam(**BOOM, modes=(1, 1))
     with pytest.raises(ValueError, match=words):
-        modal(**{"coupling": [[0.0]] * 6, "frequencies": [1.0], **change})
-
-
-def test_matrices_that_are_not_symmetric_or_negative() -> None:
-    options: dict[str, Any] = {"coupling": np.zeros((6, 2)), "mass": [1.0, 1.0]}
-    with pytest.raises(ValueError, match="stiffness: must be symmetric, got 2 in row 1 column 2"):
-        modal(**options, stiffness=[[4.0, 2.0], [1.0, 4.0]])
-    with pytest.raises(ValueError, match="damping: must be positive semidefinite; it is not where mode 2"):
-        modal(**options, stiffness=[4.0, 4.0], damping=[0.0, -1.0])
+        check_body(body.mass, body.com, body.inertia, replace(body.flex, **change))
 
 
 def test_a_mode_with_more_coupling_than_mass_is_named() -> None:

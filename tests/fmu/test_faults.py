@@ -99,7 +99,7 @@ def test_parameters_of_laws_that_cannot_be(opened, export):
     for name, bad in (("panel.joint.friction_rate", 0.0), ("panel.joint.stop_lower", 2.0)):
         good = client[name]
         client[name] = bad
-        with answers(client, DISCARD, "'panel'", "rates of friction positive, stops and points of a harness in"):
+        with answers(client, DISCARD, "'panel'", "values of its laws of effort must be possible (docs/model-file.md)"):
             client.step()
         client[name] = good
         client.step()

@@ -46,8 +46,8 @@ static void bad_parameter(const mbdy_core *core, const mbdy_names *names, char *
     else
         say(text,
             "parameters of body '%s': no body can have them; its mass and the principal moments of its inertia (less its "
-            "wheels' spin inertia) must not be negative, axes and quaternions not zero, rates of friction positive, stops "
-            "and points of a harness in their order",
+            "wheels' spin inertia) must not be negative, axes and quaternions not zero, and values of its laws of effort "
+            "must be possible (docs/model-file.md)",
             name);
 }
 

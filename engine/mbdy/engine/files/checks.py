@@ -37,31 +37,31 @@ def check_names(file: FileTable, findings: Findings) -> None:
                 path, f"no body can be called {name!r}", "that name has a meaning of its own; choose another"
             )
         for sort, names in (("wheel", body.wheel), ("node", body.node)):
-            for own in names:
-                _check_own(name, sort, own, findings)
+            for part in names:
+                _check_part(name, sort, part, findings)
         _check_shared(name, body.wheel, body.node, findings)
 
 
-def check_made_nodes(body: Body, given: Collection[str], findings: Findings) -> None:
-    """Refuse names of nodes that a source of modal data has brought, beside those that the file has ``given``."""
-    for own in body.nodes.keys() - given:
-        _check_own(body.name, "node", own, findings)
-    _check_shared(body.name, body.wheels, body.nodes.keys() - given, findings)
+def check_source_nodes(body: Body, listed: Collection[str], findings: Findings) -> None:
+    """Refuse names of nodes that a source of modal data has brought, beside those that the file has ``listed``."""
+    for node in body.nodes.keys() - listed:
+        _check_part(body.name, "node", node, findings)
+    _check_shared(body.name, body.wheels, body.nodes.keys() - listed, findings)
 
 
-def _check_own(body: str, sort: str, own: str, findings: Findings) -> None:
-    place = path_of(("body", body, sort, own))
-    check_name(own, place, findings)
-    if own in RESERVED:
+def _check_part(body: str, sort: str, name: str, findings: Findings) -> None:
+    place = path_of(("body", body, sort, name))
+    check_name(name, place, findings)
+    if name in RESERVED:
         remedy = f"choose another; taken are {', '.join(RESERVED)}"
-        findings.refuse(place, f"the name {own!r} is taken by the body's own '{body}.{own}'", remedy)
+        findings.refuse(place, f"the name {name!r} is taken by the body's own '{body}.{name}'", remedy)
 
 
 def _check_shared(body: str, wheels: Iterable[str], nodes: Collection[str], findings: Findings) -> None:
-    for own in wheels:
-        if own in nodes:
-            message = f"the name {own!r} is taken by a wheel of the same body"
-            findings.refuse(path_of(("body", body, "node", own)), message, "wheels and nodes share names; rename one")
+    for wheel in wheels:
+        if wheel in nodes:
+            message = f"the name {wheel!r} is taken by a wheel of the same body"
+            findings.refuse(path_of(("body", body, "node", wheel)), message, "wheels and nodes share names; rename one")
 
 
 def check_name(name: str, path: str, findings: Findings) -> None:
@@ -111,8 +111,8 @@ def check_parents(joints: Mapping[str, Joint], known: Iterable[str], findings: F
 
 def check_wheels(body: Body, findings: Findings) -> None:
     """Refuse wheels with more spin inertia than their body, which includes them, has about their axes."""
-    own = path_of(("body", body.name))
-    if findings.faulty(f"{own}.inertia"):
+    path = path_of(("body", body.name))
+    if findings.faulty(f"{path}.inertia"):
         return
     tensor = np.array(body.inertia)
     scale, rest = float(np.max(np.abs(tensor))), tensor.copy()
@@ -123,12 +123,12 @@ def check_wheels(body: Body, findings: Findings) -> None:
         if _least(tensor - share) < -ROUNDING * scale:
             message = f"{rotor.inertia} kg.m2 is more than the body, which includes the wheel, can hold there"
             remedy = (
-                f"the body has {float(axis @ tensor @ axis):.6g} kg.m2 about its axis; add the wheel to {own}.inertia"
+                f"the body has {float(axis @ tensor @ axis):.6g} kg.m2 about its axis; add the wheel to {path}.inertia"
             )
             findings.refuse(path_of(("body", body.name, "wheel", wheel, "inertia")), message, remedy)
-    if len(body.wheels) > 1 and not findings.faulty(f"{own}.wheel") and _least(rest) < -ROUNDING * scale:
+    if len(body.wheels) > 1 and not findings.faulty(f"{path}.wheel") and _least(rest) < -ROUNDING * scale:
         message = f"its wheels {', '.join(body.wheels)} together have more spin inertia than the body can hold"
-        findings.refuse(f"{own}.wheel", message, f"add them to {own}.inertia")
+        findings.refuse(f"{path}.wheel", message, f"add them to {path}.inertia")
 
 
 def warn_of_body(body: Body, carries: bool, findings: Findings) -> None:
@@ -162,12 +162,12 @@ def _tidied(name: str) -> str:
 
 def _cycles(parent: Mapping[str, str]) -> list[list[str]]:
     """Each cycle of ``parent`` once, from the body met first."""
-    cycles, seen = [], set()
+    cycles, visited = [], set()
     for start in parent:
         path: list[str] = []
         body = start
-        while body in parent and body not in seen:
-            seen.add(body)
+        while body in parent and body not in visited:
+            visited.add(body)
             path.append(body)
             body = parent[body]
         if body in path:

@@ -57,18 +57,6 @@ def symmetric_tensor(tensor: Matrix3) -> Matrix3:
     return (tuple(x), tuple(y), tuple(z))
 
 
-def _not_negative(value: float) -> float:
-    if value < 0.0:
-        raise RefusalError(f"must be >= 0 kg, got {value}", "give the mass as a non-negative number")
-    return value
-
-
-def _positive(value: float) -> float:
-    if value <= 0.0:
-        raise RefusalError(f"must be > 0 kg.m2, got {value}", "give the rotor's moment of inertia about its spin axis")
-    return value
-
-
 def _somewhere(position: Vector3) -> Vector3:
     if not any(position):
         raise RefusalError("must not be zero", "give the mass centre's place from the attracting centre")
@@ -81,10 +69,10 @@ def _truth(value: object) -> object:
     return value
 
 
-def _bounded(unit: str, *, zero: bool = True) -> AfterValidator:
+def _bounded(unit: str, remedy: str = "give another value", *, zero: bool = True) -> AfterValidator:
     def check(value: float) -> float:
         if value < 0.0 or not (zero or value):
-            raise RefusalError(f"must be {'>=' if zero else '>'} 0 {unit}, got {value}", "give another value")
+            raise RefusalError(f"must be {'>=' if zero else '>'} 0 {unit}, got {value}", remedy)
         return value
 
     return AfterValidator(check)
@@ -109,8 +97,10 @@ def bearing_number(value: JointValue) -> Any:
     return Annotated[float, BeforeValidator(partial(quantity, unit=unit)), _bounded(unit, zero=not value.above)]
 
 
-BodyMass = Annotated[Mass, AfterValidator(_not_negative)]
-SpinInertia = Annotated[Inertia, AfterValidator(_positive)]
+BodyMass = Annotated[Mass, _bounded("kg", "give the mass as a non-negative number")]
+SpinInertia = Annotated[
+    Inertia, _bounded("kg.m2", "give the rotor's moment of inertia about its spin axis", zero=False)
+]
 Lengths = Annotated[tuple[Length, Length, Length], _sized(3, "three lengths")]
 Accelerations = Annotated[tuple[Acceleration, Acceleration, Acceleration], _sized(3, "three accelerations")]
 Switch = Annotated[bool, BeforeValidator(_truth)]

@@ -35,7 +35,7 @@ def frame_of(value: object, path: str, findings: Findings) -> Quaternion:
         if len(rows) != 3:
             findings.refuse(path, f"must have three rows, got {len(rows)}", _EXAMPLE)
         if len(findings.faults) == before:
-            return _guarded(path, findings, from_matrix, rows)
+            return findings.attempt(path, from_matrix, rows, instead=IDENTITY)
     elif isinstance(value, dict):
         return _from_table(value, path, findings)
     else:
@@ -116,9 +116,7 @@ def _from_table(table: dict[str, Any], path: str, findings: Findings) -> Quatern
         if "sequence" in table or "angles" in table:
             findings.refuse(path, "has both a quaternion and a sequence", "keep one of them")
         values = _numbers(table["quaternion"], 4, "1", f"{path}.quaternion", findings)
-        if len(findings.faults) == before:
-            return _guarded(f"{path}.quaternion", findings, lambda: _told(values, path, findings))
-        return IDENTITY
+        return normalized(tuple(values), f"{path}.quaternion", findings) if len(findings.faults) == before else IDENTITY
     for key in ("sequence", "angles"):
         if key not in table:
             findings.refuse(f"{path}.{key}", "is missing", _EXAMPLE)
@@ -126,16 +124,17 @@ def _from_table(table: dict[str, Any], path: str, findings: Findings) -> Quatern
         findings.refuse(f"{path}.sequence", fault, 'for example sequence = "zyx"')
     if len(findings.faults) > before:
         return IDENTITY
-    given, sequence = table["angles"], table["sequence"]
-    given = given if isinstance(given, list) or len(sequence) > 1 else [given]
-    angles = _numbers(given, len(sequence), "rad", f"{path}.angles", findings)
+    entries, sequence = table["angles"], table["sequence"]
+    entries = entries if isinstance(entries, list) or len(sequence) > 1 else [entries]
+    angles = _numbers(entries, len(sequence), "rad", f"{path}.angles", findings)
     return from_sequence(sequence, angles) if len(findings.faults) == before else IDENTITY
 
 
-def _told(values: list[float], path: str, findings: Findings) -> Quaternion:
-    quaternion, norm = unit_quaternion(tuple(values))
+def normalized(values: tuple[float, ...], path: str, findings: Findings, one: str = "one") -> Quaternion:
+    """Four numbers found at ``path`` scaled to norm 1, identity where they are zero; a warning calls them ``one``."""
+    quaternion, norm = findings.attempt(path, unit_quaternion, values, instead=(IDENTITY, 1.0))
     if abs(norm - 1.0) > NEAR_UNIT:
-        findings.warn(f"{path}.quaternion", f"has norm {norm:.9g} and is scaled to 1", "give one of norm 1")
+        findings.warn(path, f"has norm {norm:.9g} and is scaled to 1", f"give {one} of norm 1")
     return quaternion
 
 
@@ -145,14 +144,5 @@ def _numbers(value: object, count: int, unit: str, path: str, findings: Findings
         got = f"{len(value)} entries" if isinstance(value, list) else shown(value)
         findings.refuse(path, f"must be a list of {count} numbers, got {got}", f"give {count} in brackets")
         return []
-    numbers = [_guarded(f"{path}[{k + 1}]", findings, quantity, entry, unit) for k, entry in enumerate(value)]
+    numbers = [findings.attempt(f"{path}[{k + 1}]", quantity, entry, unit) for k, entry in enumerate(value)]
     return [number for number in numbers if number is not None]
-
-
-def _guarded(path: str, findings: Findings, function: Any, *args: Any) -> Any:
-    """``function(*args)``; a `RefusalError` becomes a fault, and the answer identity or nothing."""
-    try:
-        return function(*args)
-    except RefusalError as refusal:
-        findings.refuse(path, refusal.message, refusal.remedy)
-        return None if function is quantity else IDENTITY

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from mbdy.engine.files.frames import NEAR_UNIT, unit_quaternion
-from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown
+from mbdy.engine.files.frames import normalized
+from mbdy.engine.model.faults import Findings, nearest, shown
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Body, Model
 from mbdy.engine.model.units import odd_angle, quantity
@@ -52,8 +52,8 @@ def _nearest(name: str, bodies: tuple[Body, ...], variables: Mapping[str, Variab
     names = [body.name for body in bodies]
     if stem not in names:
         return f"there is no body '{stem}': {nearest(stem, names)}"
-    own = [v for v in variables if v.startswith(f"{stem}.")]
-    return nearest(name, own) if own else f"body '{stem}' has no states; remove it"
+    siblings = [v for v in variables if v.startswith(f"{stem}.")]
+    return nearest(name, siblings) if siblings else f"body '{stem}' has no states; remove it"
 
 
 def _start(variable: Variable, value: object, path: str, findings: Findings) -> tuple[float, ...]:
@@ -65,25 +65,10 @@ def _start(variable: Variable, value: object, path: str, findings: Findings) -> 
         return (0.0,) * size
     before, numbers = len(findings.faults), []
     for k, (entry, unit) in enumerate(zip(entries, variable.units, strict=True)):
-        try:
-            numbers.append(quantity(entry, unit))
-            if odd := odd_angle(entry, unit):
-                findings.warn(f"{path}[{k + 1}]" if isinstance(value, list) else path, odd.message, odd.remedy)
-        except RefusalError as refusal:
-            place = f"{path}[{k + 1}]" if isinstance(value, list) else path
-            findings.refuse(place, refusal.message, refusal.remedy)
-            numbers.append(0.0)
+        place = f"{path}[{k + 1}]" if isinstance(value, list) else path
+        numbers.append(findings.attempt(place, quantity, entry, unit, instead=0.0))
+        if odd := odd_angle(entry, unit):
+            findings.warn(place, odd.message, odd.remedy)
     if variable.quantity == "attitude" and len(findings.faults) == before:
-        return _attitude(tuple(numbers), path, findings)
+        return normalized(tuple(numbers), path, findings, "a quaternion")
     return tuple(numbers)
-
-
-def _attitude(numbers: tuple[float, ...], path: str, findings: Findings) -> tuple[float, ...]:
-    try:
-        quaternion, norm = unit_quaternion(numbers)
-    except RefusalError as refusal:
-        findings.refuse(path, refusal.message, refusal.remedy)
-        return numbers
-    if abs(norm - 1.0) > NEAR_UNIT:
-        findings.warn(path, f"has norm {norm:.9g} and is scaled to 1", "give a quaternion of norm 1")
-    return quaternion

@@ -21,6 +21,7 @@ the normal; the second completes the right-handed triad first, second, normal.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, cast, get_args
 
@@ -84,18 +85,11 @@ def joint_of(table: JointTable, path: str, findings: Findings) -> Joint | None:
         findings.refuse(f"{path}.{_axes_key(table, kind)}", refusal.message, refusal.remedy)
         return None
     to, node = place_of(table.to)
+    placed = table.frame is not None and "frame" in KEYS[kind]
     joint = Joint(
-        to=to,
-        node=node,
-        kind=kind,
-        translations=translations,
-        rotations=rotations,
-        spherical=spherical,
-        at=table.at,
-        frame=IDENTITY
-        if table.frame is None or "frame" not in KEYS[kind]
-        else frame_of(table.frame, f"{path}.frame", findings),
-    )
+        to=to, node=node, kind=kind, translations=translations, rotations=rotations, spherical=spherical, at=table.at,
+        frame=frame_of(table.frame, f"{path}.frame", findings) if placed else IDENTITY,
+    )  # fmt: skip
     if joint.frame != IDENTITY:
         _warn_of_angles(table.frame, f"{path}.frame", findings)
     return _with_values(joint, table, path, findings)
@@ -211,20 +205,17 @@ def _with_values(joint: Joint, table: JointTable, path: str, findings: Findings)
     takes = KEYS[joint.kind]
     values: dict[str, Any] = {}
     for name, value in JOINT_VALUES.items():
-        given = getattr(table, name)
-        if given is not None and name in takes:
+        raw = getattr(table, name)
+        if raw is not None and name in takes:
             read = _points if value.points else _values
-            values[name] = read(joint, value, given, f"{path}.{name}", findings)
+            values[name] = read(joint, value, raw, f"{path}.{name}", findings)
     for name, value in JOINT_VALUES.items():
         if value.passive and any(number < 0 for number in values.get(name, ())):
             findings.warn(f"{path}.{name}", "is negative and feeds energy in", "make sure that it is meant")
     if table.motion is not None and joint.kind != "fixed":
         values["motion"] = _motion(joint, table.motion, f"{path}.motion", findings)
     values = _lawful(values, path, findings)
-    return Joint(
-        to=joint.to, node=joint.node, kind=joint.kind, translations=joint.translations, rotations=joint.rotations,
-        spherical=joint.spherical, at=joint.at, frame=joint.frame, **values,
-    )  # fmt: skip
+    return replace(joint, **values)
 
 
 def _lawful(values: dict[str, Any], path: str, findings: Findings) -> dict[str, Any]:
@@ -256,27 +247,27 @@ def _lawful(values: dict[str, Any], path: str, findings: Findings) -> dict[str, 
     return values
 
 
-def _values(joint: Joint, value: JointValue, given: object, path: str, findings: Findings) -> tuple[float, ...]:
+def _values(joint: Joint, value: JointValue, raw: object, path: str, findings: Findings) -> tuple[float, ...]:
     """One number for each degree of freedom or each coordinate, in SI."""
     units = [value.translation] * joint.n_translations + [value.rotation] * joint.n_rotations
     wanted = joint.n_u if value.speeds else joint.n_coordinates
-    entries = given if isinstance(given, list) else [given] * joint.n_u
+    entries = raw if isinstance(raw, list) else [raw] * joint.n_u
     if len(entries) not in (joint.n_u, wanted):
         findings.refuse(path, f"has {len(entries)} values for {_freedoms(joint)}", _how_many(joint))
         return ()
-    numbers, told = [], set()
+    numbers, messages = [], set()
     for k, (entry, unit) in enumerate(zip(entries, units, strict=False)):
-        place = f"{path}[{k + 1}]" if isinstance(given, list) else path
+        place = f"{path}[{k + 1}]" if isinstance(raw, list) else path
         try:
             numbers.append(quantity(entry, unit))
             odd = odd_angle(entry, unit)
-            if odd and (str(odd) not in told or isinstance(given, list)):
+            if odd and (str(odd) not in messages or isinstance(raw, list)):
                 findings.warn(place, odd.message, odd.remedy)
-                told.add(str(odd))
+                messages.add(str(odd))
         except RefusalError as refusal:
-            if str(refusal) not in told or isinstance(given, list):
+            if str(refusal) not in messages or isinstance(raw, list):
                 findings.refuse(place, refusal.message, refusal.remedy)
-            told.add(str(refusal))
+            messages.add(str(refusal))
             numbers.append(0.0)
     if any(numbers[wanted:]):
         what = f"a spherical joint has no angle for a {value.name} to act on"
@@ -286,7 +277,7 @@ def _values(joint: Joint, value: JointValue, given: object, path: str, findings:
 
 
 def _points(
-    joint: Joint, value: JointValue, given: object, path: str, findings: Findings
+    joint: Joint, value: JointValue, raw: object, path: str, findings: Findings
 ) -> tuple[tuple[float, float], ...]:
     """The points of a table over the only coordinate in SI, increasing; none where there are faults."""
     if joint.n_coordinates != 1:
@@ -295,23 +286,19 @@ def _points(
         return ()
     units = ("m", value.translation) if joint.n_translations else ("rad", value.rotation)
     example = f'[["-1 {units[0]}", "0.4 {units[1]}"], ["1 {units[0]}", "-0.4 {units[1]}"]]'
-    if not isinstance(given, list) or len(given) < 2 or not all(isinstance(p, list) and len(p) == 2 for p in given):
-        findings.refuse(path, f"must be two points or more, each a pair, got {shown(given)}", f"for example {example}")
+    if not isinstance(raw, list) or len(raw) < 2 or not all(isinstance(p, list) and len(p) == 2 for p in raw):
+        findings.refuse(path, f"must be two points or more, each a pair, got {shown(raw)}", f"for example {example}")
         return ()
     points: list[tuple[float, float]] = []
     before = len(findings.faults)
-    for k, point in enumerate(given):
+    for k, point in enumerate(raw):
         numbers = []
         for i, (entry, unit) in enumerate(zip(point, units, strict=True)):
             place = f"{path}[{k + 1}][{i + 1}]"
-            try:
-                numbers.append(quantity(entry, unit))
-            except RefusalError as refusal:
-                findings.refuse(place, refusal.message, refusal.remedy)
-                continue
+            numbers.append(findings.attempt(place, quantity, entry, unit))
             if odd := odd_angle(entry, unit):
                 findings.warn(place, odd.message, odd.remedy)
-        points.append((numbers[0], numbers[1]) if len(numbers) == 2 else (0.0, 0.0))
+        points.append((numbers[0], numbers[1]))
     if len(findings.faults) > before:
         return ()
     for k, (last, point) in enumerate(pairwise(points)):
@@ -322,13 +309,13 @@ def _points(
     return tuple(points)
 
 
-def _motion(joint: Joint, given: object, path: str, findings: Findings) -> tuple[Motion, ...]:
-    entries = given if isinstance(given, list) else [given] * joint.n_u
+def _motion(joint: Joint, raw: object, path: str, findings: Findings) -> tuple[Motion, ...]:
+    entries = raw if isinstance(raw, list) else [raw] * joint.n_u
     if len(entries) != joint.n_u:
         findings.refuse(path, f"has {len(entries)} values for {_freedoms(joint)}", _how_many(joint))
         return ()
     for k, entry in enumerate(entries):
-        place = f"{path}[{k + 1}]" if isinstance(given, list) else path
+        place = f"{path}[{k + 1}]" if isinstance(raw, list) else path
         if entry not in MOTIONS:
             near = nearest(entry, MOTIONS) if isinstance(entry, str) else f"it is one of {', '.join(MOTIONS)}"
             findings.refuse(place, f"unknown motion {shown(entry)}", near)
@@ -342,10 +329,12 @@ def _motion(joint: Joint, given: object, path: str, findings: Findings) -> tuple
 
 
 def _warn_of_angles(frame: object, path: str, findings: Findings) -> None:
-    given = frame.get("angles") if isinstance(frame, dict) else None
-    for k, angle in enumerate(given if isinstance(given, list) else [given]):
+    angles = frame.get("angles") if isinstance(frame, dict) else None
+    for k, angle in enumerate(angles if isinstance(angles, list) else [angles]):
         if odd := odd_angle(angle, "rad"):
-            findings.warn(f"{path}.angles" + (f"[{k + 1}]" if isinstance(given, list) else ""), odd.message, odd.remedy)
+            findings.warn(
+                f"{path}.angles" + (f"[{k + 1}]" if isinstance(angles, list) else ""), odd.message, odd.remedy
+            )
 
 
 def _how_many(joint: Joint) -> str:

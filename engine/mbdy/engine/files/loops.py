@@ -26,7 +26,7 @@ from mbdy.engine.files.checks import check_name
 from mbdy.engine.files.frames import frame_of, product, unit_quaternion
 from mbdy.engine.files.joints import UNIT_AXES, place_of
 from mbdy.engine.files.tables import LoopTable
-from mbdy.engine.model.faults import Findings, RefusalError, nearest, path_of, shown
+from mbdy.engine.model.faults import Findings, nearest, path_of, shown
 from mbdy.engine.model.system import IDENTITY, INERTIAL, ZERO3, Body, Joint, Loop, Quaternion, Side, Vector3
 from mbdy.engine.model.units import quantity
 
@@ -43,8 +43,8 @@ ROWS: Mapping[str, tuple[int, ...]] = {
 _SIDES = {"a", "b", "at_a", "at_b", "frame_a", "frame_b"}
 _ALL = _SIDES | {"kind", "time_constant", "closed", "switchable"}
 KEYS: Mapping[str, set[str]] = {
-    kind: _ALL | own
-    for kind, own in {
+    kind: _ALL | keys
+    for kind, keys in {
         "weld": set(),
         "pin": {"axis", "axis_b"},
         "ball": set(),
@@ -55,7 +55,7 @@ KEYS: Mapping[str, set[str]] = {
     }.items()
 }
 """What each kind takes."""
-_OWN_AXES = {"pin": ("z", "z"), "slider": ("z", "z"), "universal": ("x", "y")}
+_LETTERS = {"pin": ("z", "z"), "slider": ("z", "z"), "universal": ("x", "y")}
 TIME_CONSTANT = 0.1
 """[s] Where the file gives none."""
 
@@ -84,7 +84,7 @@ def loop_of(name: str, table: LoopTable, findings: Findings) -> Loop | None:
         findings.refuse(f"{path}.closed", "is false, and nothing can ever close the loop", remedy)
     if len(findings.faults) > before or not sound or axes is None or constant is None:
         return None
-    turned = [replace(s, frame=_turned(s.frame, own, axis)) for s, (own, axis) in zip(sides, axes, strict=True)]
+    turned = [replace(s, frame=_turned(s.frame, letter, axis)) for s, (letter, axis) in zip(sides, axes, strict=True)]
     return Loop(
         name=name, a=turned[0], b=turned[1], rows=rows, distance=distance, kind=kind,
         time_constant=constant, closed=table.closed, switchable=table.switchable,
@@ -157,8 +157,8 @@ def spelled(loop: Loop) -> dict[str, Any]:
         return {"kind": "distance", "distance": loop.distance}
     if kind == "rows" or ROWS[kind] != loop.rows:
         return {"kind": "rows", "rows": loop.rows}
-    own = [UNIT_AXES[axis] for axis in _OWN_AXES.get(kind, ())]
-    return {"kind": kind} | ({"axes": own} if kind == "universal" else {"axis": own[0]} if own else {})
+    axes = [UNIT_AXES[axis] for axis in _LETTERS.get(kind, ())]
+    return {"kind": kind} | ({"axes": axes} if kind == "universal" else {"axis": axes[0]} if axes else {})
 
 
 def _kind(table: LoopTable, path: str, findings: Findings) -> str | None:
@@ -181,17 +181,17 @@ def _nearest_kind(kind: str) -> str:
 
 def _side(side: str, table: LoopTable, path: str, findings: Findings) -> Side:
     body, node = place_of(getattr(table, side))
-    given = getattr(table, f"frame_{side}")
-    frame = IDENTITY if given is None else frame_of(given, f"{path}.frame_{side}", findings)
+    value = getattr(table, f"frame_{side}")
+    frame = IDENTITY if value is None else frame_of(value, f"{path}.frame_{side}", findings)
     return Side(body=body, node=node, at=getattr(table, f"at_{side}"), frame=frame)
 
 
 def _axes(kind: str, table: LoopTable, path: str, findings: Findings) -> list[tuple[str, Vector3]] | None:
     """For each side, the axis of the loop frame that is given, and its direction; None where there are faults."""
     z = UNIT_AXES["z"]
-    if kind not in _OWN_AXES:
+    if kind not in _LETTERS:
         return [("z", z), ("z", z)]
-    own, key = _OWN_AXES[kind], "axes" if kind == "universal" else "axis"
+    letters, key = _LETTERS[kind], "axes" if kind == "universal" else "axis"
     if findings.faulty(f"{path}.{key}"):
         return None
     if kind == "universal":
@@ -206,12 +206,12 @@ def _axes(kind: str, table: LoopTable, path: str, findings: Findings) -> list[tu
         return None
     else:
         directions = (table.axis, table.axis_b or table.axis)
-    return list(zip(own, directions, strict=True))
+    return list(zip(letters, directions, strict=True))
 
 
-def _turned(frame: Quaternion, own: str, axis: Vector3) -> Quaternion:
-    """``frame`` after the smallest rotation that brings the axis ``own`` ("x", "y", "z") to ``axis``."""
-    place = "xyz".index(own)
+def _turned(frame: Quaternion, letter: str, axis: Vector3) -> Quaternion:
+    """``frame`` after the smallest rotation that brings the axis ``letter`` ("x", "y", "z") to ``axis``."""
+    place = "xyz".index(letter)
     unit = np.array(axis) / np.max(np.abs(axis))
     unit /= np.linalg.norm(unit)
     start = np.eye(3)[place]
@@ -226,30 +226,26 @@ def _turned(frame: Quaternion, own: str, axis: Vector3) -> Quaternion:
 
 
 def _rows(table: LoopTable, path: str, findings: Findings) -> tuple[int, ...]:
-    given, remedy = table.rows, "1, 2, 3 are turning about x, y, z of the loop frame, 4, 5, 6 moving along them"
-    if given is None:
+    rows, remedy = table.rows, "1, 2, 3 are turning about x, y, z of the loop frame, 4, 5, 6 moving along them"
+    if rows is None:
         findings.refuse(f"{path}.rows", "is missing", f"{remedy}, e.g. rows = [4, 5, 6]")
-    elif not isinstance(given, list) or not given or not all(type(row) is int and 1 <= row <= 6 for row in given):
-        findings.refuse(f"{path}.rows", f"must be a list of whole numbers from 1 to 6, got {shown(given)}", remedy)
-    elif len(set(given)) != len(given):
-        findings.refuse(f"{path}.rows", f"names a row twice, got {shown(given)}", "keep one of them")
+    elif not isinstance(rows, list) or not rows or not all(type(row) is int and 1 <= row <= 6 for row in rows):
+        findings.refuse(f"{path}.rows", f"must be a list of whole numbers from 1 to 6, got {shown(rows)}", remedy)
+    elif len(set(rows)) != len(rows):
+        findings.refuse(f"{path}.rows", f"names a row twice, got {shown(rows)}", "keep one of them")
     else:
-        return tuple(sorted(given))
+        return tuple(sorted(rows))
     return (4,)
 
 
 def _number(
     table: LoopTable, key: str, unit: str, path: str, findings: Findings, *, zero: bool = False
 ) -> float | None:
-    given = getattr(table, key)
-    try:
-        if given is None:
-            raise RefusalError("is missing", 'give the length of the rod, e.g. distance = "0.5 m"')
-        value = quantity(given, unit)
-        if value < 0 or not (zero or value):
-            remedy = "0 leaves errors of closure as they are" if zero else 'use kind = "ball" for places that coincide'
-            raise RefusalError(f"must be {'>=' if zero else '>'} 0 {unit}, got {value}", remedy)
-    except RefusalError as refusal:
-        findings.refuse(f"{path}.{key}", refusal.message, refusal.remedy)
-        return None
+    entry, path = getattr(table, key), f"{path}.{key}"
+    if entry is None:
+        return findings.refuse(path, "is missing", 'give the length of the rod, e.g. distance = "0.5 m"')
+    value = findings.attempt(path, quantity, entry, unit)
+    if value is not None and (value < 0 or not (zero or value)):
+        remedy = "0 leaves errors of closure as they are" if zero else 'use kind = "ball" for places that coincide'
+        return findings.refuse(path, f"must be {'>=' if zero else '>'} 0 {unit}, got {value}", remedy)
     return value

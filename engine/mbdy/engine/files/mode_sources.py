@@ -12,7 +12,7 @@ from mbdy.engine.files.tables import BodyTable
 from mbdy.engine.flexible.modal_body import ModalBody
 from mbdy.engine.flexible.moments import clamped
 from mbdy.engine.flexible.sources import SOURCES, Key
-from mbdy.engine.model.faults import Findings, RefusalError, nearest, path_of, shown
+from mbdy.engine.model.faults import Findings, nearest, path_of, shown
 from mbdy.engine.model.units import quantity
 
 CLAMP = "clamp"
@@ -27,7 +27,7 @@ FORMS: Mapping[type, str] = {
 """How a message calls a type."""
 
 
-def made_of(source: str, table: BodyTable, path: str, folder: Path, findings: Findings) -> ModalBody | None:
+def body_of(source: str, table: BodyTable, path: str, folder: Path, findings: Findings) -> ModalBody | None:
     """The body that ``source``, a key of the flex of ``table``, found at ``path``, makes of what it says.
 
     Relative names of files begin at ``folder``. None where there are faults, which go to ``findings``.
@@ -61,13 +61,13 @@ def made_of(source: str, table: BodyTable, path: str, folder: Path, findings: Fi
 
 
 def _function(
-    source: str, given: object, place: str, findings: Findings
+    source: str, entry: object, place: str, findings: Findings
 ) -> tuple[Callable[..., ModalBody] | None, dict[str, Any]]:
     """What makes the body, and what it is given by key."""
-    values: Any = {"path": given} if source == "file" and isinstance(given, str) else given
+    values: Any = {"path": entry} if source == "file" and isinstance(entry, str) else entry
     if not isinstance(values, dict):
         form = "the name of a file or a table" if source == "file" else "a table"
-        findings.refuse(place, f"must be {form}, got {shown(given)}", f"write [{place}]")
+        findings.refuse(place, f"must be {form}, got {shown(entry)}", f"write [{place}]")
         return None, {}
     module = import_module(f"mbdy.engine.flexible.{SOURCES[source].module}")
     return getattr(module, SOURCES[source].function), dict(values)
@@ -81,8 +81,7 @@ def _hidden(source: str, table: BodyTable, path: str, findings: Findings) -> dic
                 findings.refuse(f"{path}.{path_of(('node', name))}.{key}", f"is given by '{source}'", "remove it")
     hidden: dict[str, Any] = {"nodes": {name: node.at for name, node in table.node.items()}}
     if source == "file":
-        given = table.mass is not None
-        rigid = (table.mass, table.com, table.inertia) if given else (None, None, None)
+        rigid = (None,) * 3 if table.mass is None else (table.mass, table.com, table.inertia)
         return hidden | dict(zip(("mass", "com", "inertia"), rigid, strict=True))
     for key in ("mass", "com", "inertia"):
         if key in table.model_fields_set:
@@ -99,11 +98,11 @@ def _keep_ends(source: str, values: Mapping[str, Any], table: BodyTable, place: 
     findings.refuse(f"{place}.ends", message, f'{instead}, or make the body a floating root, kind = "free"')
 
 
-def _clamp(given: object, place: str, findings: Findings) -> str | None:
-    if given is not None and not isinstance(given, str):
-        findings.refuse(f"{place}.{CLAMP}", f"must be text, got {shown(given)}", "name the node that the joint holds")
+def _clamp(entry: object, place: str, findings: Findings) -> str | None:
+    if entry is not None and not isinstance(entry, str):
+        findings.refuse(f"{place}.{CLAMP}", f"must be text, got {shown(entry)}", "name the node that the joint holds")
         return None
-    return given
+    return entry
 
 
 def _value(key: Key, value: Any, place: str, folder: Path, findings: Findings) -> Any:
@@ -114,11 +113,7 @@ def _value(key: Key, value: Any, place: str, folder: Path, findings: Findings) -
         inner = replace(key, named=False)
         return {name: _value(inner, v, f"{place}.{name}", folder, findings) for name, v in value.items()}
     if key.unit:
-        try:
-            return quantity(value, key.unit)
-        except RefusalError as refusal:
-            findings.refuse(place, refusal.message, refusal.remedy)
-            return 0.0
+        return findings.attempt(place, quantity, value, key.unit)
     if Path in key.types and isinstance(value, str):
         if not (folder / value).is_file():
             findings.refuse(

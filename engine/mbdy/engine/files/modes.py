@@ -16,9 +16,9 @@ from typing import Any, cast
 import numpy as np
 
 from mbdy.engine.files.fields import symmetric_tensor
-from mbdy.engine.files.mode_sources import made_of
+from mbdy.engine.files.mode_sources import body_of
 from mbdy.engine.files.tables import REMEDIES, BodyTable, FlexTable, NodeTable
-from mbdy.engine.flexible.modal_body import ModalBody
+from mbdy.engine.flexible.modal_body import ModalBody, nested
 from mbdy.engine.flexible.sources import SOURCES
 from mbdy.engine.model.faults import Findings, RefusalError, path_of, shown
 from mbdy.engine.model.system import ZERO3, Flex, Matrix3, Node, Vector3
@@ -57,8 +57,8 @@ def material_of(table: BodyTable, path: str, folder: Path, findings: Findings) -
     if source is None:
         return None
     if source:
-        made = made_of(source, table, path, folder, findings)
-        return _cleaned(made, path, findings) if made else None
+        source_body = body_of(source, table, path, folder, findings)
+        return _cleaned(source_body, path, findings) if source_body else None
     if table.mass is None and not findings.faulty(f"{path}.mass"):
         findings.refuse(f"{path}.mass", "is missing", REMEDIES["mass"])
     if table.flex:
@@ -72,35 +72,34 @@ def material_of(table: BodyTable, path: str, folder: Path, findings: Findings) -
     return Material(mass, table.com, cast("Matrix3", table.inertia), flex, nodes)
 
 
-def _cleaned(made: ModalBody, path: str, findings: Findings) -> Material | None:
-    """What a source has ``made``, held to the rules for numbers in a file and rid of rounding in what is symmetric."""
-    place, lists = f"{path}.flex", {key: _lists(getattr(made.flex, key)) for key in (*MODAL[2:], *TERMS)}
+def _cleaned(body: ModalBody, path: str, findings: Findings) -> Material | None:
+    """The ``body`` of a source, held to the rules for numbers in a file and rid of rounding in what is symmetric."""
+    place, lists = f"{path}.flex", {key: _lists(getattr(body.flex, key)) for key in (*MODAL[2:], *TERMS)}
     flex = flex_of(FlexTable(**{key: value for key, value in lists.items() if value}), place, findings)
     if flex is None:
         return None
     try:
-        inertia = symmetric_tensor(made.inertia)
+        inertia = symmetric_tensor(body.inertia)
     except RefusalError as refusal:
-        findings.refuse(place, f"inertia {refusal.message}", refusal.remedy)
-        return None
+        return findings.refuse(place, f"inertia {refusal.message}", refusal.remedy)
     nodes = {}
-    for name, node in made.nodes.items():
+    for name, node in body.nodes.items():
         table = NodeTable.model_construct(at=node.at, shape=_lists(node.shape) or None, bend=_lists(node.bend) or None)
         nodes[name] = node_of(table, flex.modes, f"{path}.{path_of(('node', name))}", findings)
-    return Material(made.mass, made.com, inertia, flex, nodes)
+    return Material(body.mass, body.com, inertia, flex, nodes)
 
 
 def source_of(table: FlexTable, path: str, findings: Findings) -> str | None:
     """The key of ``table`` that brings its modal data, empty where they are given; None where there are several."""
-    given = [key for key in SOURCES if getattr(table, key) is not None]
+    sources = [key for key in SOURCES if getattr(table, key) is not None]
     spoken = [key for key in (*MODAL, *TERMS) if getattr(table, key) is not None]
-    if len(given) > 1:
-        findings.refuse(path, f"has both '{given[0]}' and '{given[1]}'", "keep one of them")
+    if len(sources) > 1:
+        findings.refuse(path, f"has both '{sources[0]}' and '{sources[1]}'", "keep one of them")
         return None
-    if given and spoken:
-        message = f"'{given[0]}' gives all modal data, and '{spoken[0]}' is given besides"
+    if sources and spoken:
+        message = f"'{sources[0]}' gives all modal data, and '{spoken[0]}' is given besides"
         findings.refuse(f"{path}.{spoken[0]}", message, "remove it")
-    return given[0] if given else ""
+    return sources[0] if sources else ""
 
 
 @np.errstate(all="ignore")
@@ -139,12 +138,12 @@ def flex_of(table: FlexTable, path: str, findings: Findings) -> Flex | None:
 
 def node_of(table: NodeTable, modes: int, path: str, findings: Findings) -> Node:
     """The node that ``table`` gives, of a body with so many ``modes``, 0 for a rigid one."""
-    given = {key: getattr(table, key) for key in ("shape", "bend") if getattr(table, key) is not None}
+    shapes = {key: getattr(table, key) for key in ("shape", "bend") if getattr(table, key) is not None}
     if not modes:
-        for key in given:
+        for key in shapes:
             findings.refuse(f"{path}.{key}", "is for a node of a flexible body only", "remove it")
         return Node(at=table.at)
-    if "shape" not in given and table.at != ZERO3:
+    if "shape" not in shapes and table.at != ZERO3:
         remedy = f"give 6 rows of {modes}: {_WHAT['shape']}; zeros where they leave it alone"
         findings.warn(f"{path}.shape", "is missing, so no mode moves this node", remedy)
     shape = _array(table, "shape", (6, modes), path, findings)
@@ -155,12 +154,15 @@ def node_of(table: NodeTable, modes: int, path: str, findings: Findings) -> Node
 
 def frequency(value: object) -> float:
     """[rad/s] A number in rad/s, or text with its unit, rad/s or Hz (``"2.5 Hz"``). Raises `RefusalError`."""
-    if isinstance(value, str) and _CYCLES.search(value):
-        return 2 * math.pi * quantity(value, "Hz")
+    cycles = isinstance(value, str) and _CYCLES.search(value)
     try:
-        return quantity(value, "rad/s")
+        omega = 2 * math.pi * quantity(value, "Hz") if cycles else quantity(value, "rad/s")
     except RefusalError as refusal:
-        raise RefusalError(refusal.message, "give a number in rad/s, or text with its unit such as '2.5 Hz'") from None
+        remedy = refusal.remedy if cycles else "give a number in rad/s, or text with its unit such as '2.5 Hz'"
+        raise RefusalError(refusal.message, remedy) from None
+    if omega < 0:
+        raise RefusalError(f"must be >= 0, got {shown(value)}", "give the mode's frequency, the frame held")
+    return omega
 
 
 def _array(
@@ -175,26 +177,13 @@ def _array(
     return np.array(entries, dtype=float).reshape(shape) if len(findings.faults) == before else None
 
 
-def nested(array: np.ndarray | None) -> Any:
-    """``array`` as tuples in tuples; empty for None."""
-    return () if array is None else _tuples(array.tolist())
-
-
 def _lists(value: Any) -> Any:
     return list(map(_lists, value)) if isinstance(value, tuple | list) else value
 
 
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
-
-
 def _entries(value: object, shape: Sequence[int], path: str, what: str, findings: Findings) -> list[float]:
     if not shape:
-        try:
-            return [quantity(value, "1")]
-        except RefusalError as refusal:
-            findings.refuse(path, refusal.message, refusal.remedy)
-            return []
+        return [findings.attempt(path, quantity, value, "1")]
     if not isinstance(value, list) or len(value) != shape[0]:
         got = f"{len(value)}" if isinstance(value, list) else shown(value)
         size = " x ".join(map(str, shape))
@@ -219,12 +208,7 @@ def _spectral(table: FlexTable, m: int, path: str, findings: Findings) -> tuple[
         )
     omega = np.zeros(m)
     for k, entry in enumerate(table.frequencies):
-        try:
-            omega[k] = frequency(entry)
-            if omega[k] < 0:
-                raise RefusalError(f"must be >= 0, got {shown(entry)}", "give the mode's frequency, the frame held")
-        except RefusalError as refusal:
-            findings.refuse(f"{path}.frequencies[{k + 1}]", refusal.message, refusal.remedy)
+        omega[k] = findings.attempt(f"{path}.frequencies[{k + 1}]", frequency, entry, instead=0.0)
     shape, none = (m,) if isinstance(table.damping_ratios, list) else (), table.damping_ratios is None
     zeta = np.zeros(()) if none else _array(table, "damping_ratios", shape, path, findings)
     mass = np.ones(m) if table.mass is None else _array(table, "mass", (m,), path, findings)
@@ -244,13 +228,13 @@ def _matrices(table: FlexTable, m: int, path: str, findings: Findings) -> tuple[
         findings.refuse(f"{path}.damping_ratios", "goes with 'frequencies' only", remedy)
     matrices: list[np.ndarray | None] = []
     for key in ("mass", "stiffness", "damping"):
-        given, place = getattr(table, key), f"{path}.{key}"
-        if given is None:
+        entry, place = getattr(table, key), f"{path}.{key}"
+        if entry is None:
             if key != "damping":
                 findings.refuse(place, "is missing", f"give {m} x {m} numbers, or {m} for a diagonal")
             matrices.append(np.zeros((m, m)))
             continue
-        full = isinstance(given, list) and any(isinstance(row, list) for row in given)
+        full = isinstance(entry, list) and any(isinstance(row, list) for row in entry)
         array = _array(table, key, (m, m) if full else (m,), path, findings)
         array = np.diag(array) if array is not None and not full else array
         array = _mirrored(array, (0, 1), place, findings)

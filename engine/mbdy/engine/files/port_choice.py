@@ -62,7 +62,7 @@ def _judge(
 ) -> None:
     """Refuse a ``pattern`` that means no variable of that causality, or an element of one; ``known`` has the causality
     of each name."""
-    names = [name for name, own in known.items() if own == causality]
+    names = [name for name, sort in known.items() if sort == causality]
     if "[" in pattern:
         stem = pattern.partition("[")[0]
         findings.refuse(place, f"{pattern!r} names an element, and a variable is there whole", f"write {stem!r}")
@@ -72,7 +72,7 @@ def _judge(
     body = pattern.partition(".")[0]
     if unread and (body in unread or PATTERN & set(body)):
         return
-    others = sorted({own for name, own in known.items() if matches(name, pattern)})
+    others = sorted({sort for name, sort in known.items() if matches(name, pattern)})
     if others == ["parameter"]:
         remedy = "take it out; parameters are always there"
     elif others:

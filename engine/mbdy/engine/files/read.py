@@ -16,9 +16,9 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from mbdy.engine.files.checks import (
-    check_made_nodes,
     check_names,
     check_parents,
+    check_source_nodes,
     check_wheels,
     warn_of_body,
     warn_of_origin,
@@ -97,9 +97,10 @@ def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
         source=source,
         loops=loops,
     )
-    found = faults_of_energy(model)
-    findings.faults += [fault for fault in found if not findings.faulty(fault.path.removesuffix(".flex.coupling"))]
-    findings.faults += _told_of_sound_parts(faults_of_inertia(model), model, findings)
+    for fault in faults_of_energy(model):
+        if not findings.faulty(fault.path.removesuffix(".flex.coupling")):
+            findings.faults.append(fault)
+    findings.faults += _faults_of_sound_parts(faults_of_inertia(model), model, findings)
     unjudged = {*unread, *(["loop"] if len(loops) < len(file.loop) else [])}
     model = replace(model, port_choice=choice_of(file.ports, model, unjudged, findings))
     if findings.faults:
@@ -155,7 +156,7 @@ def _body(name: str, file: FileTable, joints: dict[str, Joint], folder: Path, fi
         name=name, joint=joints[name], mass=material.mass, com=material.com, inertia=material.inertia,
         wheels=wheels, nodes=material.nodes, flex=material.flex,
     )  # fmt: skip
-    check_made_nodes(body, table.node, findings)
+    check_source_nodes(body, table.node, findings)
     warn_of_origin(body, findings)
     check_wheels(body, findings)
     return body
@@ -172,9 +173,9 @@ def _gradient(file: FileTable, joints: dict[str, Joint], findings: Findings) -> 
     """The gravity gradient, if the file asks for it; refused but for one root that floats."""
     system, key = file.system, "system.gravity_gradient"
     values = {"orbit_position": system.orbit_position, "gravitational_parameter": system.gravitational_parameter}
-    given = {name: value for name, value in values.items() if value is not None}
+    arguments = {name: value for name, value in values.items() if value is not None}
     if not system.gravity_gradient:
-        for name in () if findings.faulty(key) else given:
+        for name in () if findings.faulty(key) else arguments:
             remedy = "add gravity_gradient = true, or remove it"
             findings.refuse(f"system.{name}", "is for a gravity gradient only", remedy)
         return None
@@ -186,15 +187,15 @@ def _gradient(file: FileTable, joints: dict[str, Joint], findings: Findings) -> 
     if flexible:
         remedy = "remove it, or take the modes away from that body"
         findings.refuse(key, f"is for rigid bodies only, and '{flexible[0]}' is flexible", remedy)
-    return GravityGradient(**given)  # pyright: ignore[reportArgumentType]
+    return GravityGradient(**arguments)  # pyright: ignore[reportArgumentType]
 
 
 def _rooted(body: Body) -> Body:
     return replace(body, joint=replace(body.joint, to=INERTIAL))
 
 
-def _told_of_sound_parts(found: list[Fault], model: Model, findings: Findings) -> list[Fault]:
-    """Of the inertia faults ``found``, those that no fault of the body or what hangs on it can explain."""
+def _faults_of_sound_parts(faults: list[Fault], model: Model, findings: Findings) -> list[Fault]:
+    """Of the inertia ``faults`` those that no fault of the body or what hangs on it can explain."""
     parent = {body.name: body.joint.to for body in model.bodies}
     unsound: set[str] = set()
     for body in parent:
@@ -203,5 +204,5 @@ def _told_of_sound_parts(found: list[Fault], model: Model, findings: Findings) -
             while inward in parent and inward not in unsound:
                 unsound.add(inward)
                 inward = parent[inward]
-    told = {path_of(("body", name, "joint")) for name in parent if name not in unsound}
-    return [fault for fault in found if fault.path in told]
+    sound = {path_of(("body", name, "joint")) for name in parent if name not in unsound}
+    return [fault for fault in faults if fault.path in sound]

@@ -28,14 +28,14 @@ def keep_rules(model: Model) -> None:
         warnings.simplefilter("ignore", ModelWarning)
         read = loads(text, source=source)
     faults = [
-        Fault(f"body.{made.name}.joint.kind", f"these axes make no joint of kind {made.joint.kind}", "give others")
-        for made, other in zip(model.bodies, read.bodies, strict=True)
-        if made.joint.kind != other.joint.kind
+        Fault(f"body.{one.name}.joint.kind", f"these axes make no joint of kind {one.joint.kind}", "give others")
+        for one, other in zip(model.bodies, read.bodies, strict=True)
+        if one.joint.kind != other.joint.kind
     ]
-    for made, other in zip(model.loops, read.loops, strict=True):
-        if made.kind != other.kind:
-            message = f"these rows make no loop of kind {made.kind}"
-            faults.append(Fault(f"loop.{made.name}.kind", message, 'give kind = "rows", or others'))
+    for one, other in zip(model.loops, read.loops, strict=True):
+        if one.kind != other.kind:
+            message = f"these rows make no loop of kind {one.kind}"
+            faults.append(Fault(f"loop.{one.name}.kind", message, 'give kind = "rows", or others'))
     if faults:
         raise ModelError(source, faults)
     CHECKED[id(model)] = model

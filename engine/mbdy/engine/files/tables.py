@@ -266,5 +266,4 @@ def _home(key: str) -> str:
         "[system]": SystemTable, "[body.NAME.joint]": JointTable, "[body.NAME]": BodyTable,
         "[body.NAME.flex]": FlexTable, "[loop.NAME]": LoopTable,
     }  # fmt: skip
-    found = [place for place, table in homes.items() if key in table.model_fields]
-    return f"it belongs in {found[0]}" if found else ""
+    return next((f"it belongs in {place}" for place, table in homes.items() if key in table.model_fields), "")

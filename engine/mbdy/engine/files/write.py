@@ -13,7 +13,7 @@ from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.faults import Findings
 from mbdy.engine.model.laws import laws_of
 from mbdy.engine.model.ports import state_parts
-from mbdy.engine.model.system import IDENTITY, ZERO3, Body, Flex, Joint, Loop, Matrix3, Model, PortChoice, Side
+from mbdy.engine.model.system import IDENTITY, ZERO3, Body, Joint, Loop, Matrix3, Model, PortChoice, Side
 from mbdy.engine.model.units import odd_angle
 
 
@@ -54,45 +54,38 @@ def _starts(model: Model) -> list[tuple[str, tuple[object, ...]]]:
     places = {name: model.index[part.owner.name] for name, part in parts.items()}
     angles = {name for name, part in parts.items() if part.quantity == "angle"}
     names = sorted(model.initial, key=lambda name: (places.get(name, -1), name))
-    return [(name, _told(model.initial[name], repeat("rad" if name in angles else ""))) for name in names]
+    return [(name, _with_units(model.initial[name], repeat("rad" if name in angles else ""))) for name in names]
 
 
 def _body(body: Body) -> Iterator[str]:
-    yield f"[{_dotted(['body', body.name])}]"
+    yield _head("body", body.name)
     yield f"mass = {_literal(body.mass)}"
     if body.com != ZERO3:
         yield f"com = {_literal(body.com)}"
     if any(any(row) for row in body.inertia):
         yield f"inertia = {_literal(_shortest(body.inertia))}"
-    yield ""
-    yield f"[{_dotted(['body', body.name, 'joint'])}]"
-    yield from _joint(body.joint)
+    yield from ("", _head("body", body.name, "joint"), *_joint(body.joint))
     for name, wheel in body.wheels.items():
-        yield ""
-        yield f"[{_dotted(['body', body.name, 'wheel', name])}]"
-        yield f"axis = {_literal(wheel.axis)}"
-        yield f"inertia = {_literal(wheel.inertia)}"
-        if wheel.bearing:
-            yield from (f"{key} = {_literal(getattr(wheel, key))}" for key in BEARING)
+        keys = ("axis", "inertia", *(BEARING if wheel.bearing else ()))
+        yield from ("", _head("body", body.name, "wheel", name), *_values(wheel, keys))
     if body.flex:
-        yield ""
-        yield f"[{_dotted(['body', body.name, 'flex'])}]"
-        yield from _flex(body.flex)
+        keys = [key for key in ("mass", "stiffness", "damping", *TERMS) if getattr(body.flex, key)]
+        yield from ("", _head("body", body.name, "flex"), *_values(body.flex, keys))
     for name, node in body.nodes.items():
-        yield ""
-        yield f"[{_dotted(['body', body.name, 'node', name])}]"
-        yield f"at = {_literal(node.at)}"
-        yield from (f"{key} = {_literal(getattr(node, key))}" for key in ("shape", "bend") if getattr(node, key))
+        keys = ["at", *(key for key in ("shape", "bend") if getattr(node, key))]
+        yield from ("", _head("body", body.name, "node", name), *_values(node, keys))
 
 
-def _flex(flex: Flex) -> Iterator[str]:
-    for key in ("mass", "stiffness", "damping", *TERMS):
-        if value := getattr(flex, key):
-            yield f"{key} = {_literal(value)}"
+def _head(*names: str) -> str:
+    return f"[{_dotted(names)}]"
+
+
+def _values(part: object, keys: Iterable[str]) -> Iterator[str]:
+    return (f"{key} = {_literal(getattr(part, key))}" for key in keys)
 
 
 def _loop(loop: Loop) -> Iterator[str]:
-    yield f"[{_dotted(['loop', loop.name])}]"
+    yield _head("loop", loop.name)
     for key, side in (("a", loop.a), ("b", loop.b)):
         yield f"{key} = {_literal(_place(side.body, side.node))}"
     for key, value in spelled(loop).items():
@@ -101,14 +94,10 @@ def _loop(loop: Loop) -> Iterator[str]:
         yield from _placed(side, f"_{key}")
     if loop.time_constant != TIME_CONSTANT:
         yield f"time_constant = {_literal(loop.time_constant)}"
-    yield from (f"{key} = {word}" for key, word in _switches(loop))
-
-
-def _switches(loop: Loop) -> Iterator[tuple[str, str]]:
     if not loop.closed:
-        yield "closed", "false"
+        yield "closed = false"
     if loop.switchable:
-        yield "switchable", "true"
+        yield "switchable = true"
 
 
 def _place(body: str, node: str) -> str:
@@ -132,11 +121,11 @@ def _joint(joint: Joint) -> Iterator[str]:
             numbers = getattr(joint, value.name)
             if value.points:
                 unit = "m" if joint.n_translations else "rad"
-                yield f"{value.name} = {_literal([_told(point, (unit, '')) for point in numbers])}"
+                yield f"{value.name} = {_literal([_with_units(point, (unit, '')) for point in numbers])}"
             elif any(numbers) or (numbers and not law.always):
                 units = [value.translation] * joint.n_translations + [value.rotation] * joint.n_rotations
-                told = _told(numbers, units)
-                yield f"{value.name} = {_literal(told if joint.n_u > 1 else _one_or_all(told))}"
+                entries = _with_units(numbers, units)
+                yield f"{value.name} = {_literal(entries if joint.n_u > 1 else _one_or_all(entries))}"
     if any(motion != "free" for motion in joint.motion):
         yield f"motion = {_literal(_one_or_all(joint.motion))}"
 
@@ -162,7 +151,7 @@ def _spelled(joint: Joint) -> dict[str, object]:
     return general
 
 
-def _told(values: Sequence[float], units: Iterable[str]) -> tuple[object, ...]:
+def _with_units(values: Sequence[float], units: Iterable[str]) -> tuple[object, ...]:
     """``values``, with the unit beside an angle of more than a turn, which would be taken for degrees without."""
     return tuple(f"{v!r} {u}" if odd_angle(v, u) else v for v, u in zip(values, units, strict=False))
 

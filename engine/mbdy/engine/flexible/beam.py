@@ -181,11 +181,11 @@ def beam(
         if torsional_stiffness is None:
             raise ValueError("torsional_stiffness: is needed for modes that twist [N.m2]")
         positive(torsional_stiffness=torsional_stiffness, polar_inertia=polar_inertia)
-        own = polar_inertia * length
+        rotary = polar_inertia * length
         roots = [n * math.pi for n in range(1, counts[2] + 1)]
-        for root in roots if free else beam_modes.torsion_roots(counts[2], tip_inertia[0] / own):
+        for root in roots if free else beam_modes.torsion_roots(counts[2], tip_inertia[0] / rotary):
             at, weights = _rule(0.0, 1.0, 1.0, root)
-            modal = own * float(weights @ (np.cos(root * at) if free else np.sin(root * at)) ** 2)
+            modal = rotary * float(weights @ (np.cos(root * at) if free else np.sin(root * at)) ** 2)
             modal += tip_inertia[0] * math.sin(root) ** 2
             torsion.append((root, modal**-0.5, free))
             frequencies.append(root * math.sqrt(torsional_stiffness / (polar_inertia * length**2)))

@@ -93,14 +93,7 @@ class FiniteElements:
 
     def check_rigid(self, rigid: np.ndarray) -> np.ndarray:
         """The rigid body's 6x6 mass matrix, moment rows first; ValueError where rigid motion strains or loses mass."""
-        names = (
-            "turning about x",
-            "turning about y",
-            "turning about z",
-            "moving along x",
-            "moving along y",
-            "moving along z",
-        )
+        names = [f"{how} {axis}" for how in ("turning about", "moving along") for axis in "xyz"]
         diagonal = np.sqrt(np.abs(self.stiffness.diagonal()))
         forces = self.stiffness @ rigid
         for k, name in enumerate(names):
@@ -157,9 +150,9 @@ class FiniteElements:
             )
             values, vectors = values[::-1], scale[:, None] * vectors[:, ::-1]
         else:
-            found, vectors = eigsh(stiffness.tocsc(), k=count, M=mass.tocsc(), sigma=0.0, which="LM")
-            order = np.argsort(found)
-            values, vectors = 1 / found[order], vectors[:, order]
+            eigenvalues, vectors = eigsh(stiffness.tocsc(), k=count, M=mass.tocsc(), sigma=0.0, which="LM")
+            order = np.argsort(eigenvalues)
+            values, vectors = 1 / eigenvalues[order], vectors[:, order]
         if values[-1] <= 1e-14 * values[0]:
             massive = int((values > 1e-14 * values[0]).sum())
             raise ValueError(f"modes: only {massive} normal modes have mass, {count} were asked for")
@@ -219,18 +212,18 @@ def read_finite_elements(mass: str | Path, stiffness: str | Path, nodes: str | P
 
 def _checked(name: str, matrix: Any, size: int) -> sparse.csr_array:
     """As a sparse array, symmetric to the last figure; ValueError where it is not a matrix of this size."""
-    given = sparse.csr_array(matrix)
-    if given.shape != (size, size):
-        raise ValueError(f"{name}: must be {size} x {size}, one row for each degree of freedom, got {given.shape}")
-    if not np.all(np.isfinite(given.data)):
+    array = sparse.csr_array(matrix)
+    if array.shape != (size, size):
+        raise ValueError(f"{name}: must be {size} x {size}, one row for each degree of freedom, got {array.shape}")
+    if not np.all(np.isfinite(array.data)):
         raise ValueError(f"{name}: all entries must be finite numbers")
-    largest = abs(given).max() if given.nnz else 0.0
-    skew = abs(given - given.T)
+    largest = abs(array).max() if array.nnz else 0.0
+    skew = abs(array - array.T)
     if skew.nnz and skew.max() > SKEW * largest:
         raise ValueError(f"{name}: must be symmetric, differs from its transpose by {skew.max():g} of {largest:g}")
-    if given.diagonal().min() < 0:
-        raise ValueError(f"{name}: must not be negative, row {int(given.diagonal().argmin()) + 1} is on its diagonal")
-    return sparse.csr_array((given + given.T) / 2)
+    if array.diagonal().min() < 0:
+        raise ValueError(f"{name}: must not be negative, row {int(array.diagonal().argmin()) + 1} is on its diagonal")
+    return sparse.csr_array((array + array.T) / 2)
 
 
 def _dense(matrix: Any) -> np.ndarray:

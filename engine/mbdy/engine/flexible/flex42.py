@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mbdy.engine.flexible.modal_body import ModalBody, matrix3_of, node_of, rows_of, vector_of
+from mbdy.engine.flexible.modal_body import ModalBody, node_of, tuples_of
+from mbdy.engine.flexible.moments import axial_of, inertia_of
 from mbdy.engine.model.system import Flex, Matrix3, Node, Vector3
 
 _SECTIONS = (
@@ -62,17 +63,13 @@ def read_42(
             raise ValueError("Angular Modal Integral, N: [i][j] of modes k, l and [j][i] of modes l, k must be equal")
         coupling = np.vstack([_table(sections, name, m).T for name in ("momentum", "moment")])
         flex = Flex(
-            mass=rows_of(masses),
-            stiffness=rows_of(stiffness),
-            damping=rows_of(damping),
-            coupling=rows_of(coupling),
-            inertia_first=tuple(matrix3_of(_inertia(tensor)) for tensor in linear) if linear.any() else (),
-            inertia_second=tuple(tuple(matrix3_of(_inertia(tensor)) for tensor in row) for row in angular)
-            if angular.any()
-            else (),
-            gyroscopic=tuple(tuple(vector_of(_axial(tensor)) for tensor in row) for row in angular)
-            if angular.any()
-            else (),
+            mass=tuples_of(masses),
+            stiffness=tuples_of(stiffness),
+            damping=tuples_of(damping),
+            coupling=tuples_of(coupling),
+            inertia_first=tuples_of(inertia_of(linear)) if linear.any() else (),
+            inertia_second=tuples_of(inertia_of(angular)) if angular.any() else (),
+            gyroscopic=tuples_of(axial_of(angular)) if angular.any() else (),
         )
         if nodes is None:
             nodes = {f"node_{k}": (k, row[-3:]) for k, row in enumerate(sections.get("locations", []))}
@@ -155,11 +152,3 @@ def _nodes(
                     shapes[part, int(axis), int(mode)] = value
         nodes[name] = node_of(np.array(at, dtype=float), shapes[0], shapes[1])
     return nodes
-
-
-def _inertia(products: np.ndarray) -> np.ndarray:
-    return 2 * np.trace(products) * np.eye(3) - products - products.T
-
-
-def _axial(products: np.ndarray) -> np.ndarray:
-    return np.array([products[1, 2] - products[2, 1], products[2, 0] - products[0, 2], products[0, 1] - products[1, 0]])

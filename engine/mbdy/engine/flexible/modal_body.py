@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from mbdy.engine.model.system import Flex, Matrix3, Node, Rows, Vector3
+from mbdy.engine.model.system import Flex, Matrix3, Node, Vector3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,24 +26,21 @@ class ModalBody:
     nodes: Mapping[str, Node] = field(default_factory=dict)
 
 
-def rows_of(matrix: np.ndarray) -> Rows:
-    """A matrix as a tuple of its rows, with no negative zeros."""
-    return tuple(tuple(float(x) + 0.0 for x in row) for row in np.asarray(matrix, dtype=float))
+def tuples_of(array: np.ndarray) -> Any:
+    """An array as tuples in tuples, with no negative zeros."""
+    return nested(np.asarray(array, dtype=float) + 0.0)
 
 
-def matrix3_of(matrix: np.ndarray) -> Matrix3:
-    """A 3x3 matrix as a tuple of its rows."""
-    a, b, c = (vector_of(row) for row in matrix)
-    return (a, b, c)
+def nested(array: np.ndarray | None) -> Any:
+    """An array as tuples in tuples, to the bit; empty for None."""
+    return () if array is None else _tuples(array.tolist())
 
 
-def vector_of(vector: np.ndarray) -> Vector3:
-    """Three numbers as a tuple."""
-    x, y, z = (float(x) + 0.0 for x in vector)
-    return (x, y, z)
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def node_of(at: np.ndarray, moving: np.ndarray, turning: np.ndarray, bend: np.ndarray | None = None) -> Node:
     """A node at ``at`` [m] from its mode shapes: ``moving`` and ``turning`` (3, m), ``bend`` (3, m, m) or None."""
-    shape = rows_of(np.vstack((turning, moving)))
-    return Node(at=vector_of(at), shape=shape, bend=() if bend is None else tuple(rows_of(rows) for rows in bend))
+    shape = tuples_of(np.vstack((turning, moving)))
+    return Node(at=tuples_of(at), shape=shape, bend=() if bend is None else tuples_of(bend))

@@ -46,15 +46,15 @@ def modal_file(
         return read_sid(path, {name: key.removeprefix("node_") for name, key in names.items()})
     if mass is None or com is None or inertia is None:
         raise ValueError(f"{path}: a file of 42 has no mass, com and inertia; give them beside it")
-    given = dict(numbers or {})
-    if len(given) < len(wanted):
+    node_numbers = dict(numbers or {})
+    if len(node_numbers) < len(wanted):
         places = {name: node.at for name, node in read_42(path, mass=mass, com=com, inertia=inertia).nodes.items()}
         if not places:
-            some = next(name for name in wanted if name not in given)
+            some = next(name for name in wanted if name not in node_numbers)
             raise ValueError(f"node {some}: is not in numbers, and {path} has no places to find it by")
-        found = nearest_nodes(places, {name: at for name, at in wanted.items() if name not in given})
-        given |= {name: int(key.removeprefix("node_")) for name, key in found.items()}
-    chosen = {name: (given[name], at) for name, at in wanted.items()}
+        keys = nearest_nodes(places, {name: at for name, at in wanted.items() if name not in node_numbers})
+        node_numbers |= {name: int(key.removeprefix("node_")) for name, key in keys.items()}
+    chosen = {name: (node_numbers[name], at) for name, at in wanted.items()}
     return read_42(path, mass=mass, com=com, inertia=inertia, nodes=chosen)
 
 
@@ -89,19 +89,15 @@ def reduced(
         raise ValueError("mass: is needed with stiffness and table, or bulk for Nastran's")
     else:
         model = read_finite_elements(mass, stiffness, table)
-    held = [interface] if isinstance(interface, int) else list(interface)
-    start = np.mean([model.place(node) for node in held], axis=0) if origin is None else np.array(origin, dtype=float)
+    inboard = [interface] if isinstance(interface, int) else interface
+    start = (
+        np.mean([model.place(node) for node in inboard], axis=0) if origin is None else np.array(origin, dtype=float)
+    )
     places = {node: model.place(node) - start for node, _ in model.order}
     return reduce(
-        model,
-        interface=interface,
-        modes=modes,
-        boundary=boundary,
-        attachment=attachment,
-        damping_ratio=damping_ratio,
-        origin=origin,
-        nodes=nearest_nodes(places, nodes or {}),
-    )
+        model, interface=interface, modes=modes, boundary=boundary, attachment=attachment,
+        damping_ratio=damping_ratio, origin=origin, nodes=nearest_nodes(places, nodes or {}),
+    )  # fmt: skip
 
 
 def nearest_nodes(
@@ -113,12 +109,12 @@ def nearest_nodes(
     keys = list(places)
     points = np.array([places[key] for key in keys], dtype=float).reshape(-1, 3)
     size = float(np.ptp(points, axis=0).max(initial=0.0)) or 1.0
-    found = {}
+    nearest = {}
     for name, at in wanted.items():
         gaps = np.linalg.norm(points - np.array(at, dtype=float), axis=1)
         k = int(gaps.argmin())
         if gaps[k] > NEAR * size:
             near = ", ".join(f"{x:.6g}" for x in points[k])
             raise ValueError(f"node {name}: no node lies there; the nearest is {keys[k]} at [{near}] m")
-        found[name] = keys[k]
-    return found
+        nearest[name] = keys[k]
+    return nearest

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mbdy.engine.flexible.modal_body import ModalBody, matrix3_of, rows_of, vector_of
+from mbdy.engine.flexible.modal_body import ModalBody, tuples_of
 from mbdy.engine.model.rotations import cross_matrix
 from mbdy.engine.model.system import Flex, Node
 
@@ -154,27 +154,22 @@ class Moments:
         central = self.second - self.mass * np.outer(com, com)
         second = self.shape_second + self.shape_second.transpose(1, 0, 2, 3) + 2 * self.bend_first
         if coupling is None:
-            coupling = np.vstack((_axial(self.shape_first).T, self.shape.T))
-        second = _inertia(second) / 2
+            coupling = np.vstack((axial_of(self.shape_first).T, self.shape.T))
+        second = inertia_of(second) / 2
         second = (second + second.transpose(1, 0, 2, 3)) / 2
-        turns = _axial(self.shape_second) + _axial(self.bend_first)
+        turns = axial_of(self.shape_second) + axial_of(self.bend_first)
         flex = Flex(
-            mass=rows_of(self.gram if mass is None else mass),
-            stiffness=rows_of(stiffness),
-            damping=rows_of(damping),
-            coupling=rows_of(coupling),
-            inertia_first=tuple(matrix3_of(_inertia(tensor)) for tensor in self.shape_first),
-            inertia_second=tuple(tuple(matrix3_of(tensor) for tensor in row) for row in second),
-            gyroscopic=tuple(tuple(vector_of(vector) for vector in row) for row in turns),
-            moment_second=tuple(rows_of(rows) for rows in self.bend.transpose(2, 0, 1)) if np.any(self.bend) else (),
+            mass=tuples_of(self.gram if mass is None else mass),
+            stiffness=tuples_of(stiffness),
+            damping=tuples_of(damping),
+            coupling=tuples_of(coupling),
+            inertia_first=tuples_of(inertia_of(self.shape_first)),
+            inertia_second=tuples_of(second),
+            gyroscopic=tuples_of(turns),
+            moment_second=tuples_of(self.bend.transpose(2, 0, 1)) if np.any(self.bend) else (),
         )
-        return ModalBody(
-            mass=self.mass,
-            com=vector_of(com),
-            inertia=matrix3_of(np.trace(central) * np.eye(3) - central),
-            flex=flex,
-            nodes=dict(nodes),
-        )
+        inertia = tuples_of(np.trace(central) * np.eye(3) - central)
+        return ModalBody(mass=self.mass, com=tuples_of(com), inertia=inertia, flex=flex, nodes=dict(nodes))
 
 
 def clamped(body: ModalBody, node: str) -> ModalBody:
@@ -200,7 +195,7 @@ def clamped(body: ModalBody, node: str) -> ModalBody:
         at, rows = np.array(other.at) - point, _filled(other.shape, (6, m))
         carried = moving + np.cross(turning.T, at).T
         rows = np.vstack((rows[:3] - turning, rows[3:] - carried))
-        nodes[name] = replace(other, at=vector_of(at), shape=rows_of(rows))
+        nodes[name] = replace(other, at=tuples_of(at), shape=tuples_of(rows))
     # mass and coupling may be known better than the inertia tensors' traces say: they are moved on their own
     old = np.array(body.flex.coupling)
     old[:3] -= np.cross(point, old[3:].T).T
@@ -225,13 +220,13 @@ def _sum(subscripts: str, masses: np.ndarray, *factors: np.ndarray) -> np.ndarra
     return np.where(abs(value) > ROUNDING * size, value, 0.0)
 
 
-def _inertia(products: np.ndarray) -> np.ndarray:
+def inertia_of(products: np.ndarray) -> np.ndarray:
     """What tensors ``a b'`` (..., 3, 3) add to an inertia as r becomes a + b: ``2 a.b 1 - a b' - b a'``."""
     traces = np.trace(products, axis1=-2, axis2=-1)[..., None, None]
     return 2 * traces * np.eye(3) - products - np.swapaxes(products, -1, -2)
 
 
-def _axial(products: np.ndarray) -> np.ndarray:
+def axial_of(products: np.ndarray) -> np.ndarray:
     """``a x b`` from ``a b'`` (..., 3, 3)."""
     return np.stack([products[..., i, j] - products[..., j, i] for i, j in ((1, 2), (2, 0), (0, 1))], axis=-1)
 

@@ -85,8 +85,8 @@ def plate(
 class _Side:
     """Polynomials along a side of some length, from 0, orthonormal; where held they begin with s squared."""
 
-    def __init__(self, length: float, held: bool) -> None:
-        self.length, self.held = length, held
+    def __init__(self, length: float, clamped: bool) -> None:
+        self.length, self.clamped = length, clamped
         nodes, weights = np.polynomial.legendre.leggauss(TERMS + 4)
         self.at, self.weights = length * (nodes + 1) / 2, length * weights / 2
 
@@ -94,14 +94,14 @@ class _Side:
         """Values or a derivative, (P, TERMS)."""
         s = np.asarray(x)[:, None] / self.length
         n = np.arange(TERMS)
-        b = 4 if self.held else 0
+        b = 4 if self.clamped else 0
         jacobi = []
         for order in range(derivative + 1):
             rise = np.prod([n + b + k for k in range(1, order + 1)], axis=0) if order else 1.0
             jacobi.append(
                 rise * np.where(n >= order, eval_jacobi(np.maximum(n - order, 0), order, b + order, 2 * s - 1), 0.0)
             )
-        if self.held:
+        if self.clamped:
             squares = (s**2, 2 * s, 2 + 0 * s)
             choose = ((1,), (1, 1), (1, 2, 1))[derivative]
             values = sum(c * squares[k] * jacobi[derivative - k] for k, c in enumerate(choose))
@@ -128,7 +128,7 @@ def _energy(along: _Side, across: _Side, poisson: float) -> np.ndarray:
 def _modes(stiff: np.ndarray, modes: int, free: bool) -> tuple[np.ndarray, np.ndarray]:
     """Squared frequencies and factors (m, TERMS, TERMS), slowest first, each even or odd along every side it can be."""
     along, across = (index.ravel() for index in np.indices((TERMS, TERMS)))
-    found = []
+    pairs = []
     for odd_along in (0, 1) if free else (None,):
         for odd_across in (0, 1):
             kept = (across % 2 == odd_across) & (True if odd_along is None else along % 2 == odd_along)
@@ -137,9 +137,9 @@ def _modes(stiff: np.ndarray, modes: int, free: bool) -> tuple[np.ndarray, np.nd
             for k in range(rigid, rigid + modes):
                 factors = np.zeros(TERMS * TERMS)
                 factors[kept] = vectors[:, k]
-                found.append((values[k], factors.reshape(TERMS, TERMS)))
-    found.sort(key=lambda mode: mode[0])
-    return np.array([value for value, _ in found[:modes]]), np.array([factors for _, factors in found[:modes]])
+                pairs.append((values[k], factors.reshape(TERMS, TERMS)))
+    pairs.sort(key=lambda mode: mode[0])
+    return np.array([value for value, _ in pairs[:modes]]), np.array([factors for _, factors in pairs[:modes]])
 
 
 class _Surface:

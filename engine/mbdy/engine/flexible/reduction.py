@@ -79,11 +79,11 @@ def reduce(
 
 
 def _basis(
-    model: FiniteElements, held: list[int], boundary: list[int], attachment: list[int], modes: int
+    model: FiniteElements, interface: list[int], boundary: list[int], attachment: list[int], modes: int
 ) -> tuple[np.ndarray, list[str]]:
     """Displacements of all degrees of freedom (n, m), constraint, normal and attachment modes, and their names."""
-    clamped, kept = set(model.rows(held)), model.rows(boundary)
-    if both := set(held) & set(boundary):
+    clamped, kept = set(model.rows(interface)), model.rows(boundary)
+    if both := set(interface) & set(boundary):
         raise ValueError(f"boundary: node {min(both)} is the interface, which is held already")
     inner = [row for row in range(model.size) if row not in clamped and row not in set(kept)]
     most = len(inner)
@@ -102,7 +102,7 @@ def _basis(
     if attachment:
         free = [row for row in range(model.size) if row not in clamped]
         loaded = model.rows(attachment)
-        if fixed := set(attachment) & set(held):
+        if fixed := set(attachment) & set(interface):
             raise ValueError(f"attachment: node {min(fixed)} is the interface, where loads deflect nothing")
         loads = np.zeros((model.size, len(loaded)))
         loads[loaded, range(len(loaded))] = 1.0

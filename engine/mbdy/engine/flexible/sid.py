@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mbdy.engine.flexible.modal import check_body
-from mbdy.engine.flexible.modal_body import ModalBody, matrix3_of, node_of, rows_of, vector_of
+from mbdy.engine.flexible.modal_body import ModalBody, node_of, tuples_of
 from mbdy.engine.flexible.sid_text import Sid, Taylor, parse_sid, sid_text, write_text
 from mbdy.engine.model.rotations import cross_matrix
 from mbdy.engine.model.system import Flex, Node
@@ -68,23 +68,21 @@ def sid_body(sid: Sid, source: str, nodes: Mapping[str, str] | None, turning_sti
     turns = rotation.m1.transpose(1, 0, 2)
     if not turning_stiffness:
         turns = (turns - turns.transpose(1, 0, 2)) / 2
+    moments = translation.m1.transpose(2, 0, 1)
     flex = Flex(
-        mass=rows_of(_symmetric(sid, "Me", m, source)),
-        stiffness=rows_of(_symmetric(sid, "Ke", m, source)),
-        damping=rows_of(_symmetric(sid, "De", m, source)),
-        coupling=rows_of(np.vstack((rotation.m0.T, shape))),
-        inertia_first=tuple(matrix3_of(tensor) for tensor in inertia1),
-        inertia_second=tuple(tuple(matrix3_of(tensor) for tensor in row) for row in seconds),
-        gyroscopic=tuple(tuple(vector_of(vector) for vector in row) for row in turns),
-        moment_second=tuple(rows_of((rows + rows.T) / 2) for rows in translation.m1.transpose(2, 0, 1)),
+        mass=tuples_of(_symmetric(sid, "Me", m, source)),
+        stiffness=tuples_of(_symmetric(sid, "Ke", m, source)),
+        damping=tuples_of(_symmetric(sid, "De", m, source)),
+        coupling=tuples_of(np.vstack((rotation.m0.T, shape))),
+        inertia_first=tuples_of(inertia1),
+        inertia_second=tuples_of(seconds),
+        gyroscopic=tuples_of(turns),
+        moment_second=tuples_of((moments + moments.transpose(0, 2, 1)) / 2),
     )
     body = ModalBody(
-        mass=sid.mass,
-        com=vector_of(com),
-        inertia=matrix3_of(inertia0 + sid.mass * arm @ arm),
-        flex=flex,
+        mass=sid.mass, com=tuples_of(com), inertia=tuples_of(inertia0 + sid.mass * arm @ arm), flex=flex,
         nodes=_nodes(sid, source, nodes),
-    )
+    )  # fmt: skip
     try:
         check_body(body.mass, body.com, body.inertia, flex, slack=NEAR)
     except ValueError as error:

@@ -31,17 +31,8 @@ def torsion(
     without bending. Source: Blevins, Formulas for Natural Frequency and Mode Shape (1979), table 8-19.
     """
     return beam(
-        length=length,
-        mass_per_length=mass_per_length,
-        bending_stiffness=0.0,
-        modes=(0, 0, modes),
-        damping_ratio=damping_ratio,
-        torsional_stiffness=torsional_stiffness,
-        polar_inertia=polar_inertia,
-        tip_mass=tip_mass,
-        tip_inertia=(tip_inertia, tip_inertia / 2, tip_inertia / 2),
-        ends=ends,
-        axis=axis,
-        normal=normal,
-        nodes=nodes,
-    )
+        length=length, mass_per_length=mass_per_length, bending_stiffness=0.0, modes=(0, 0, modes),
+        damping_ratio=damping_ratio, torsional_stiffness=torsional_stiffness, polar_inertia=polar_inertia,
+        tip_mass=tip_mass, tip_inertia=(tip_inertia, tip_inertia / 2, tip_inertia / 2), ends=ends, axis=axis,
+        normal=normal, nodes=nodes,
+    )  # fmt: skip

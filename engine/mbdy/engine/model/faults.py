@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import Any
 
 MOST_NAMES = 16
 """A remedy lists no more known names than this."""
@@ -79,6 +80,14 @@ class Findings:
     def warn(self, path: str, message: str, remedy: str = "") -> None:
         """Add a warning."""
         self.warnings.append(Fault(path, message, remedy))
+
+    def attempt(self, path: str, function: Callable[..., Any], *arguments: object, instead: Any = None) -> Any:
+        """``function(*arguments)``, or ``instead`` where it raises a `RefusalError`, a fault at ``path`` then."""
+        try:
+            return function(*arguments)
+        except RefusalError as refusal:
+            self.refuse(path, refusal.message, refusal.remedy)
+            return instead
 
     def faulty(self, path: str) -> bool:
         """Whether a fault lies at ``path`` or inside it."""

@@ -26,14 +26,14 @@ def places(names: Sequence[str], wanted: Iterable[str], what: str, hidden: Itera
     Raises KeyError for a pattern that matches none, with the nearest names, or saying so where it matches one of
     ``hidden``, names that the model file leaves out; ``what`` says what the names are of.
     """
-    found: dict[int, None] = {}
+    result: dict[int, None] = {}
     for pattern in [wanted] if isinstance(wanted, str) else wanted:
-        own = [i for i, name in enumerate(names) if matches(name, pattern)]
-        if not own and any(matches(name, pattern) for name in hidden):
+        indices = [i for i, name in enumerate(names) if matches(name, pattern)]
+        if not indices and any(matches(name, pattern) for name in hidden):
             raise KeyError(f"no {what} matches {pattern!r}: {LEFT_OUT}")
-        if not own:
+        if not indices:
             near = get_close_matches(pattern, dict.fromkeys(n.partition("[")[0] for n in names), n=3, cutoff=0.5)
             hint = f"nearest: {', '.join(near)}" if near else "use a name, or a pattern such as 'bus.*'"
             raise KeyError(f"no {what} matches {pattern!r}; {hint}")
-        found |= dict.fromkeys(own)
-    return list(found)
+        result |= dict.fromkeys(indices)
+    return list(result)

@@ -9,7 +9,7 @@ and has its momentum as state; an ``attitude`` root starts by its origin and has
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -78,14 +78,16 @@ class Ports:
     @cached_property
     def states(self) -> Mapping[str, Variable]:
         """The variables that are states, by name in the order of ``x``."""
-        found = (v for v in (*self.outputs, *self.hidden) if v.state is not None)
-        return {v.name: v for v in sorted(found, key=lambda v: v.state or 0)}
+        return self._ordered(lambda v: v.state)
 
     @cached_property
     def starts(self) -> Mapping[str, Variable]:
         """The variables that have start values, by name in the order of ``s``."""
-        found = (v for v in (*self.outputs, *self.hidden) if v.start_at is not None)
-        return {v.name: v for v in sorted(found, key=lambda v: v.start_at or 0)}
+        return self._ordered(lambda v: v.start_at)
+
+    def _ordered(self, place: Callable[[Variable], int | None]) -> Mapping[str, Variable]:
+        variables = (v for v in (*self.outputs, *self.hidden) if place(v) is not None)
+        return {v.name: v for v in sorted(variables, key=lambda v: place(v) or 0)}
 
     def of(self, owner: Owner, quantity: Quantity) -> Variable | None:
         """The variable that is ``quantity`` of ``owner``; None where there is none."""
@@ -112,9 +114,9 @@ class Ports:
         """
         if variable := self.by_name.get(name):
             return variable, slice(0, variable.size)
-        if found := self.hidden_names.get(name):
-            if starts and found[0].start_at is not None:
-                return found
+        if entry := self.hidden_names.get(name):
+            if starts and entry[0].start_at is not None:
+                return entry
             raise KeyError(f"no variable {name!r}: {LEFT_OUT}")
         try:
             variable, k = self.by_scalar[name]
@@ -169,24 +171,24 @@ class Ports:
 def ports(model: Model) -> Ports:
     """The port table of ``model``."""
     choice = model.port_choice
-    given, hidden_inputs = _chosen(inputs(model), choice.inputs)
+    chosen_inputs, hidden_inputs = _chosen(inputs(model), choice.inputs)
     left_out = {v.name for v in hidden_inputs}
     states, starts = _states(model)
     every = []
-    for v in outputs(model, tuple(v.name for v in given)):
+    for v in outputs(model, tuple(v.name for v in chosen_inputs)):
         start = None
         if v.name in starts:
             start = model.initial.get(v.name, _default_start(v))
-        found = replace(v, state=states.get(v.name), start_at=starts.get(v.name), start=start)
+        variable = replace(v, state=states.get(v.name), start_at=starts.get(v.name), start=start)
         if not left_out.isdisjoint(v.dependencies):
-            found = replace(found, dependencies=tuple(name for name in v.dependencies if name not in left_out))
-        every.append(found)
-    seen, hidden_outputs = _chosen(every, choice.outputs)
+            variable = replace(variable, dependencies=tuple(name for name in v.dependencies if name not in left_out))
+        every.append(variable)
+    chosen_outputs, hidden_outputs = _chosen(every, choice.outputs)
     by_name = {v.name: v for v in every}
     return Ports(
-        inputs=_placed(_paired(given) if hidden_inputs else given),
+        inputs=_placed(_paired(chosen_inputs) if hidden_inputs else chosen_inputs),
         parameters=_placed(parameters(model)),
-        outputs=_placed(seen),
+        outputs=_placed(chosen_outputs),
         state_names=tuple(n for name in states for n in by_name[name].scalar_names),
         start_names=tuple(n for name in starts for n in by_name[name].scalar_names),
         quaternions=tuple(sorted(at for name, at in states.items() if by_name[name].quantity == "attitude")),
@@ -203,16 +205,16 @@ def _chosen(variables: Iterable[Variable], patterns: tuple[str, ...] | None) -> 
     return chosen, others
 
 
-def _paired(given: Iterable[Variable]) -> list[Variable]:
+def _paired(variables: Iterable[Variable]) -> list[Variable]:
     """Inputs with the loads of bodies that have both force and torque before those that have one alone: typed ports
     are views of evenly spaced rows."""
-    made = list(given)
-    places = [i for i, v in enumerate(made) if v.port == "external_forces"]
-    loads = Counter(made[i].owner for i in places)
-    ordered = sorted((made[i] for i in places), key=lambda v: loads[v.owner] == 1)
+    paired = list(variables)
+    places = [i for i, v in enumerate(paired) if v.port == "external_forces"]
+    loads = Counter(paired[i].owner for i in places)
+    ordered = sorted((paired[i] for i in places), key=lambda v: loads[v.owner] == 1)
     for i, v in zip(places, ordered, strict=True):
-        made[i] = v
-    return made
+        paired[i] = v
+    return paired
 
 
 def whole_inputs(model: Model) -> tuple[tuple[float, ...], tuple[int, ...]]:
@@ -224,24 +226,26 @@ def whole_inputs(model: Model) -> tuple[tuple[float, ...], tuple[int, ...]]:
 
 def coordinates(body: Body) -> tuple[StatePart, ...]:
     """A body's position states, in the order of its ``q``."""
-    joint, own, jointed = body.joint, Owner("body", body.name), Owner("joint", body.name)
-    if joint.floating:
+    if (joint := body.joint).floating:
+        owner = Owner("body", body.name)
         centre: tuple[Owner, Quantity] | None = (SYSTEM, "centre_of_mass") if joint.kind == "attitude" else None
-        return StatePart(own, "position", 3, centre), StatePart(own, "attitude", 4)
-    turned = StatePart(jointed, "attitude", 4) if joint.spherical else StatePart(jointed, "angle", joint.n_rotations)
-    parts = (StatePart(jointed, "displacement", joint.n_translations), turned)
-    return tuple(part for part in parts if part.size)
+        return StatePart(owner, "position", 3, centre), StatePart(owner, "attitude", 4)
+    turned = ("attitude", 4) if joint.spherical else ("angle", joint.n_rotations)
+    return _jointed(body, ("displacement", joint.n_translations), turned)
 
 
 def speeds(body: Body) -> tuple[StatePart, ...]:
     """A body's speed states, in the order of its ``u``."""
-    joint, own, jointed = body.joint, Owner("body", body.name), Owner("joint", body.name)
-    if joint.floating:
+    if (joint := body.joint).floating:
+        owner = Owner("body", body.name)
         drift: tuple[Owner, Quantity] | None = (SYSTEM, "centre_of_mass_velocity") if joint.kind == "attitude" else None
-        return StatePart(own, "velocity", 3, drift), StatePart(own, "omega", 3)
-    turning = StatePart(jointed, "omega" if joint.spherical else "rate", joint.n_rotations)
-    parts = (StatePart(jointed, "velocity", joint.n_translations), turning)
-    return tuple(part for part in parts if part.size)
+        return StatePart(owner, "velocity", 3, drift), StatePart(owner, "omega", 3)
+    turning = "omega" if joint.spherical else "rate"
+    return _jointed(body, ("velocity", joint.n_translations), (turning, joint.n_rotations))
+
+
+def _jointed(body: Body, *parts: tuple[Quantity, int]) -> tuple[StatePart, ...]:
+    return tuple(StatePart(Owner("joint", body.name), quantity, size) for quantity, size in parts if size)
 
 
 def spins(body: Body) -> tuple[StatePart, ...]:

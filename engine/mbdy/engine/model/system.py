@@ -77,11 +77,11 @@ class Joint(JointValues):
                     raise ValueError(f"joint {value.name}: has no sense without {first}")
 
     def _fill(self, name: str, count: int, default: float | str | None) -> None:
-        given = getattr(self, name)
-        if not given and default is not None:
+        value = getattr(self, name)
+        if not value and default is not None:
             object.__setattr__(self, name, (default,) * count)
-        elif len(given) != count:
-            raise ValueError(f"joint {name}: {count} values are needed, got {len(given)}")
+        elif len(value) != count:
+            raise ValueError(f"joint {name}: {count} values are needed, got {len(value)}")
 
     def _check_points(self, name: str) -> None:
         points = getattr(self, name)

@@ -124,13 +124,13 @@ def _float(value: int | float | str) -> float:
 def _factor(text: str, unit: str) -> tuple[float, int]:
     """What turns a number in ``text``, a unit, into ``unit``: a factor, or a whole divisor where exact."""
     try:
-        given, roots = _in_roots(text)
+        scale, roots = _in_roots(text)
     except Exception as error:  # pint raises whatever its tokenizer and parser happen to
         raise RefusalError(f"unknown unit {shown(text)}", _remedy(unit)) from error
     for candidate in (unit, unit.removesuffix("/rad")):
         wanted, wanted_roots = _in_roots(candidate)
         if roots == wanted_roots:
-            factor = given / wanted
+            factor = scale / wanted
             divisor = round(1.0 / factor) if 0.0 < factor < 1.0 else 0
             return factor, divisor if divisor and abs(divisor * factor - 1.0) < ROUNDING else 0
     raise RefusalError(f"must be {_described(unit)}, but {shown(text)} is a unit of something else", _remedy(unit))
@@ -168,6 +168,5 @@ def _remedy(unit: str) -> str:
 Number = Annotated[float, BeforeValidator(partial(quantity, unit="1"))]
 Mass = Annotated[float, BeforeValidator(partial(quantity, unit="kg"))]
 Length = Annotated[float, BeforeValidator(partial(quantity, unit="m"))]
-Angle = Annotated[float, BeforeValidator(partial(quantity, unit="rad"))]
 Inertia = Annotated[float, BeforeValidator(partial(quantity, unit="kg.m2"))]
 Acceleration = Annotated[float, BeforeValidator(partial(quantity, unit="m/s2"))]

@@ -150,7 +150,7 @@ class _Table:
 def inputs(model: Model) -> Iterator[Variable]:
     table = _Table("input")
 
-    def made(owner: Owner, quantity: Quantity, units: tuple[str, ...], text: str, port: str, **more: Any):
+    def row(owner: Owner, quantity: Quantity, units: tuple[str, ...], text: str, port: str, **more: Any):
         more.setdefault("start", (0.0,) * len(units))
         return table(owner, quantity, units, text, port, **more)
 
@@ -158,78 +158,77 @@ def inputs(model: Model) -> Iterator[Variable]:
     for owner, body, joint in joints:
         if not joint.floating:
             where = f"at the joint of {body.name} on {joint.to}"
-            yield from made(owner, "force", ("N",) * joint.n_translations, f"Force {where}", "joint_torques")
-            yield from made(owner, "torque", ("N.m",) * joint.n_rotations, f"Torque {where}", "joint_torques")
+            yield from row(owner, "force", ("N",) * joint.n_translations, f"Force {where}", "joint_torques")
+            yield from row(owner, "torque", ("N.m",) * joint.n_rotations, f"Torque {where}", "joint_torques")
     for body in model.bodies:
         owner, text = Owner("body", body.name), f"on {body.name} at its mass centre, body axes"
-        yield from made(owner, "force", ("N",) * 3, f"External force {text}", "external_forces")
-        yield from made(owner, "torque", ("N.m",) * 3, f"External torque {text}", "external_forces")
+        yield from row(owner, "force", ("N",) * 3, f"External force {text}", "external_forces")
+        yield from row(owner, "torque", ("N.m",) * 3, f"External torque {text}", "external_forces")
     for body in model.bodies:
         for node in points_of(body)[1:]:
             text = f"on {body.name} at node {node.part}, {'node' if body.flex else 'body'} axes"
-            yield from made(node, "force", ("N",) * 3, f"External force {text}", "node_forces")
-            yield from made(node, "torque", ("N.m",) * 3, f"External torque {text}", "node_forces")
+            yield from row(node, "force", ("N",) * 3, f"External force {text}", "node_forces")
+            yield from row(node, "torque", ("N.m",) * 3, f"External torque {text}", "node_forces")
     for body in model.bodies:
         text = f"Generalized forces on the modes of {body.name}"
-        yield from made(Owner("modes", body.name), "force", ("N.m",) * body.modes, text, "modal_forces")
+        yield from row(Owner("modes", body.name), "force", ("N.m",) * body.modes, text, "modal_forces")
     for owner, body, joint in joints:
         if not joint.floating:
             text = f"Commanded position of the spring at the joint of {body.name}"
             units = _per_dof(body, "m", "rad", coordinates=True)
-            yield from made(owner, "rest", units, text, "rest", start=joint.rest)
+            yield from row(owner, "rest", units, text, "rest", start=joint.rest)
     for owner, body, joint in joints:
         if any(motion != "free" for motion in joint.motion):
             text = f"Prescribed acceleration at the joint of {body.name}"
-            yield from made(owner, "acceleration", _per_dof(body, "m/s2", "rad/s2"), text, "prescribed_accelerations")
+            yield from row(owner, "acceleration", _per_dof(body, "m/s2", "rad/s2"), text, "prescribed_accelerations")
     switches: tuple[tuple[Quantity, str], ...] = (
         ("prescribed", "follows .acceleration"), ("locked", "is locked (wins over prescribed)"),
     )  # fmt: skip
     for quantity, what in switches:
         for owner, body, _ in joints:
             labels, text = switch_labels(body), f"Whether the joint of {body.name} {what}"
-            yield from made(owner, quantity, ("",) * len(labels), text, "switches", labels=labels, boolean=True)
+            yield from row(owner, quantity, ("",) * len(labels), text, "switches", labels=labels, boolean=True)
     for loop in model.loops:
         if loop.switchable:
             owner, text = Owner("loop", loop.name), f"Whether the loop {loop.name} is closed"
-            yield from made(owner, "closed", ("",), text, "switches", start=(float(loop.closed),), boolean=True)
-    for body in model.bodies:
-        for wheel in body.wheels:
-            text = f"Motor torque on wheel {wheel} of {body.name}"
-            yield from made(Owner("wheel", body.name, wheel), "torque", ("N.m",), text, "wheel_torques")
+            yield from row(owner, "closed", ("",), text, "switches", start=(float(loop.closed),), boolean=True)
+    for owner in (wheel for body in model.bodies for wheel in wheels_of(body)):
+        text = f"Motor torque on wheel {owner.part} of {owner.name}"
+        yield from row(owner, "torque", ("N.m",), text, "wheel_torques")
     text = "Uniform gravity, inertial axes"
-    yield from made(SYSTEM, "gravity", ("m/s2",) * 3, text, "gravity", start=model.gravity)
+    yield from row(SYSTEM, "gravity", ("m/s2",) * 3, text, "gravity", start=model.gravity)
     if gradient := model.gravity_gradient:
         text = "Mass centre of the system from the attracting centre, inertial axes, for the gravity gradient"
         start = gradient.orbit_position
-        yield from made(SYSTEM, "orbit_position", ("m",) * 3, text, "orbit_position", start=start)
+        yield from row(SYSTEM, "orbit_position", ("m",) * 3, text, "orbit_position", start=start)
 
 
 def parameters(model: Model) -> Iterator[Variable]:
     table = _Table("parameter")
 
-    def made(owner: Owner, quantity: Quantity, units: tuple[str, ...], start: Iterable[float], text: str, **more: Any):
+    def row(owner: Owner, quantity: Quantity, units: tuple[str, ...], start: Iterable[float], text: str, **more: Any):
         return table(owner, quantity, units, text, start=tuple(start), **more)
 
     for body in model.bodies:
-        name, joint, own, jointed = body.name, body.joint, Owner("body", body.name), Owner("joint", body.name)
-        yield from made(own, "mass", ("kg",), (body.mass,), f"Mass of {name}", minimum=0.0)
+        name, joint, owner, jointed = body.name, body.joint, Owner("body", body.name), Owner("joint", body.name)
+        yield from row(owner, "mass", ("kg",), (body.mass,), f"Mass of {name}", minimum=0.0)
         text = f"Mass centre of {name} from its origin, body axes"
-        yield from made(own, "com", ("m",) * 3, body.com, text)
+        yield from row(owner, "com", ("m",) * 3, body.com, text)
         products = (body.inertia[i][j] for i, j in UPPER)
         text = f"Inertia tensor of {name} about its mass centre, body axes"
-        yield from made(own, "inertia", ("kg.m2",) * 6, products, text, labels=SYMMETRIC)
+        yield from row(owner, "inertia", ("kg.m2",) * 6, products, text, labels=SYMMETRIC)
         if joint.floating:
             continue
         text = f"Place of the joint of {name} from the origin of {joint.to}, parent axes"
-        yield from made(jointed, "at", ("m",) * 3, joint.at, text)
+        yield from row(jointed, "at", ("m",) * 3, joint.at, text)
         text = f"Quaternion w x y z of the joint of {name}: joint-frame components to parent components"
-        yield from made(jointed, "frame", ("1",) * 4, joint.frame, text)
+        yield from row(jointed, "frame", ("1",) * 4, joint.frame, text)
         if joint.axes:
             rows = [""] if len(joint.axes) == 1 else [f"{k + 1}," for k in range(len(joint.axes))]
             labels = tuple(f"[{row}{i}]" for row in rows for i in (1, 2, 3))
             text = f"Axes of the joint of {name} in the joint frame, translations first"
             values = (component for axis in joint.axes for component in axis)
-            yield from made(jointed, "axis", ("1",) * len(labels), values, text, labels=labels)
+            yield from row(jointed, "axis", ("1",) * len(labels), values, text, labels=labels)
         for value in (value for law in laws_of(joint.laws) for value in law.values if value.parameter):
             units = _per_dof(body, value.translation, value.rotation, coordinates=not value.speeds)
             start, text = getattr(joint, value.name), f"{value.text} of the joint of {name}"
@@ -239,126 +238,117 @@ def parameters(model: Model) -> Iterator[Variable]:
                 more["labels"] = tuple(f"[{k + 1},{i}]" for k in range(len(start)) for i in (1, 2))
                 text = f"{value.text} at the joint of {name}: coordinate, effort"
                 start = (number for point in start for number in point)
-            yield from made(jointed, value.name, units, start, text, **more)
+            yield from row(jointed, value.name, units, start, text, **more)
+    wheels = [(owner, body.wheels[owner.part]) for body in model.bodies for owner in wheels_of(body)]
+    for owner, rotor in wheels:
+        whose = f"of wheel {owner.part} of {owner.name}"
+        yield from row(owner, "inertia", ("kg.m2",), (rotor.inertia,), f"Spin inertia {whose}", minimum=0.0)
+        yield from row(owner, "axis", ("1",) * 3, rotor.axis, f"Spin axis {whose}, body axes")
+    for owner, rotor in wheels:
+        for part, value in BEARING.items() if rotor.bearing else ():
+            text, start = f"{value.text} of wheel {owner.part} of {owner.name}", (getattr(rotor, part),)
+            yield from row(owner, part, (value.rotation,), start, text, minimum=value.minimum)
     for body in model.bodies:
-        for wheel, rotor in body.wheels.items():
-            text = f"Spin inertia of wheel {wheel} of {body.name}"
-            yield from made(
-                Owner("wheel", body.name, wheel), "inertia", ("kg.m2",), (rotor.inertia,), text, minimum=0.0
-            )
-            text = f"Spin axis of wheel {wheel} of {body.name}, body axes"
-            yield from made(Owner("wheel", body.name, wheel), "axis", ("1",) * 3, rotor.axis, text)
-    for body in model.bodies:
-        for wheel, rotor in body.wheels.items():
-            for part, value in BEARING.items() if rotor.bearing else ():
-                text, start = f"{value.text} of wheel {wheel} of {body.name}", (getattr(rotor, part),)
-                owner = Owner("wheel", body.name, wheel)
-                yield from made(owner, part, (value.rotation,), start, text, minimum=value.minimum)
-    for body in model.bodies:
-        for node, point in body.nodes.items():
-            text = f"Place of node {node} from the origin of {body.name}, body axes"
-            yield from made(Owner("node", body.name, node), "at", ("m",) * 3, point.at, text)
+        for node in points_of(body)[1:]:
+            text = f"Place of node {node.part} from the origin of {body.name}, body axes"
+            yield from row(node, "at", ("m",) * 3, body.nodes[node.part].at, text)
     for body in model.bodies:
         if body.flex:
-            text = f"Modal stiffness of {body.name}"
-            labels, values = modal_entries(body.flex.stiffness)
-            yield from made(Owner("modes", body.name), "stiffness", ("N.m",) * len(labels), values, text, labels=labels)
-            text = f"Modal damping of {body.name}"
-            labels, values = modal_entries(body.flex.damping)
-            yield from made(Owner("modes", body.name), "damping", ("N.m.s",) * len(labels), values, text, labels=labels)
+            for what, unit in (("stiffness", "N.m"), ("damping", "N.m.s")):
+                labels, values = modal_entries(getattr(body.flex, what))
+                owner, text = Owner("modes", body.name), f"Modal {what} of {body.name}"
+                yield from row(owner, what, (unit,) * len(labels), values, text, labels=labels)
     for loop in model.loops:
         text = f"Time within which errors of closure of loop {loop.name} decay"
-        yield from made(Owner("loop", loop.name), "time_constant", ("s",), (loop.time_constant,), text, minimum=0.0)
+        yield from row(Owner("loop", loop.name), "time_constant", ("s",), (loop.time_constant,), text, minimum=0.0)
         if loop.distance is not None:
             text = f"Distance that loop {loop.name} keeps"
-            yield from made(Owner("loop", loop.name), "distance", ("m",), (loop.distance,), text, minimum=0.0)
+            yield from row(Owner("loop", loop.name), "distance", ("m",), (loop.distance,), text, minimum=0.0)
     if gradient := model.gravity_gradient:
         text = "Gravitational parameter of the attracting centre, for the gravity gradient"
         value = (gradient.gravitational_parameter,)
-        yield from made(SYSTEM, "gravitational_parameter", ("m3/s2",), value, text, minimum=0.0)
+        yield from row(SYSTEM, "gravitational_parameter", ("m3/s2",), value, text, minimum=0.0)
 
 
 def outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:
     """Outputs by port; ``everything`` names all inputs, for what follows from accelerations."""
-    made, bodies = _Table("output"), model.bodies
+    table, bodies = _Table("output"), model.bodies
     for b in bodies:
         text = f"Angular velocity of {b.name} relative to inertial axes, body axes"
-        yield from made(Owner("body", b.name), "omega", ("rad/s",) * 3, text, "omega")
+        yield from table(Owner("body", b.name), "omega", ("rad/s",) * 3, text, "omega")
     jointed = [(Owner("joint", b.name), b.joint, f"of the joint of {b.name}") for b in bodies if not b.joint.floating]
     for owner, joint, whose in jointed:
-        yield from made(owner, "velocity", ("m/s",) * joint.n_translations, f"Speed {whose}", "joint_rates")
+        yield from table(owner, "velocity", ("m/s",) * joint.n_translations, f"Speed {whose}", "joint_rates")
         text = "Relative angular velocity (outboard axes)" if joint.spherical else "Rate"
         turning = "omega" if joint.spherical else "rate"
-        yield from made(owner, turning, ("rad/s",) * joint.n_rotations, f"{text} {whose}", "joint_rates")
+        yield from table(owner, turning, ("rad/s",) * joint.n_rotations, f"{text} {whose}", "joint_rates")
     for b in bodies:
         text = f"Quaternion w x y z of {b.name}: body components to inertial ones"
-        yield from made(Owner("body", b.name), "attitude", ("1",) * 4, text, "attitude")
+        yield from table(Owner("body", b.name), "attitude", ("1",) * 4, text, "attitude")
     for owner, joint, whose in jointed:
-        text = f"Displacement {whose}"
-        yield from made(owner, "displacement", ("m",) * joint.n_translations, text, "joint_positions")
-        yield from made(owner, "angle", ("rad",) * len(joint.rotations), f"Angle {whose}", "joint_positions")
+        slides = ("m",) * joint.n_translations
+        yield from table(owner, "displacement", slides, f"Displacement {whose}", "joint_positions")
+        yield from table(owner, "angle", ("rad",) * len(joint.rotations), f"Angle {whose}", "joint_positions")
         if joint.spherical:
             text = f"Quaternion w x y z {whose}: body to joint frame"
-            yield from made(owner, "attitude", ("1",) * 4, text, "joint_positions")
-    for b in bodies:
-        for owner in wheels_of(b):
-            text = f"Speed of wheel {owner.part} relative to {b.name}"
-            yield from made(owner, "speed", ("rad/s",), text, "wheels")
-            text = f"Absolute spin momentum of wheel {owner.part} of {b.name}"
-            yield from made(owner, "momentum", ("N.m.s",), text, "wheels")
+            yield from table(owner, "attitude", ("1",) * 4, text, "joint_positions")
+    for owner in (wheel for b in bodies for wheel in wheels_of(b)):
+        wheel, body = owner.part, owner.name
+        yield from table(owner, "speed", ("rad/s",), f"Speed of wheel {wheel} relative to {body}", "wheels")
+        yield from table(owner, "momentum", ("N.m.s",), f"Absolute spin momentum of wheel {wheel} of {body}", "wheels")
     for b in bodies:
         if b.flex:
             owner, m = Owner("modes", b.name), b.flex.modes
-            yield from made(owner, "displacement", ("1",) * m, f"Modal displacement of {b.name}", "modes")
-            yield from made(owner, "rate", ("1/s",) * m, f"Modal rate of {b.name}", "modes")
-            yield from made(owner, "strain_energy", ("J",), f"Strain energy in the modes of {b.name}", "modes")
+            yield from table(owner, "displacement", ("1",) * m, f"Modal displacement of {b.name}", "modes")
+            yield from table(owner, "rate", ("1/s",) * m, f"Modal rate of {b.name}", "modes")
+            yield from table(owner, "strain_energy", ("J",), f"Strain energy in the modes of {b.name}", "modes")
             for node in points_of(b)[1:]:
                 text = f"Angular velocity of node {node.part} of {b.name} relative to inertial axes, node axes"
-                yield from made(node, "omega", ("rad/s",) * 3, text, "modes")
+                yield from table(node, "omega", ("rad/s",) * 3, text, "modes")
                 text = f"Quaternion w x y z of node {node.part} of {b.name}: node components to inertial ones"
-                yield from made(node, "attitude", ("1",) * 4, text, "modes")
+                yield from table(node, "attitude", ("1",) * 4, text, "modes")
     points = [(Owner("body", b.name), f"the origin of {b.name}") for b in bodies]
     nodes = [(node, b.flex) for b in bodies for node in points_of(b)[1:]]
     points += [(node, f"node {node.part} of {node.name}") for node, _ in nodes]
     for owner, what in points:
-        yield from made(owner, "position", ("m",) * 3, f"Position of {what}, inertial axes", "motion")
-        yield from made(owner, "velocity", ("m/s",) * 3, f"Velocity of {what}, inertial axes", "motion")
+        yield from table(owner, "position", ("m",) * 3, f"Position of {what}, inertial axes", "motion")
+        yield from table(owner, "velocity", ("m/s",) * 3, f"Velocity of {what}, inertial axes", "motion")
         text = f"Acceleration of {what}, inertial axes"
-        yield from made(owner, "acceleration", ("m/s2",) * 3, text, "motion", dependencies=everything)
+        yield from table(owner, "acceleration", ("m/s2",) * 3, text, "motion", dependencies=everything)
     for node, flex in nodes:
         text = f"Acceleration of node {node.part} of {node.name} less gravity, as an accelerometer feels it, "
         text += "node axes" if flex else "body axes"
-        yield from made(node, "specific_force", ("m/s2",) * 3, text, "motion", dependencies=everything)
+        yield from table(node, "specific_force", ("m/s2",) * 3, text, "motion", dependencies=everything)
     for b in bodies:
         owner, driven = Owner("joint", b.name), any(m != "free" for m in b.joint.motion)
         if driven:
             text = f"Effort of the constraint on the joint of {b.name}"
             units = _per_dof(b, "N", "N.m")
-            yield from made(owner, "reaction", units, text, "reactions", dependencies=everything)
+            yield from table(owner, "reaction", units, text, "reactions", dependencies=everything)
         if driven or not b.joint.floating:
             text = f"Moment and force on {b.name} through its joint, about its origin, body axes"
             units = ("N.m",) * 3 + ("N",) * 3
-            yield from made(owner, "load", units, text, "loads", dependencies=everything)
+            yield from table(owner, "load", units, text, "loads", dependencies=everything)
     for b in bodies:
         every = _per_dof(b, "N.s", "N.m.s")
         units = tuple(every[i] for i in switched(b.joint.motion))
         text = f"Impulse of the latch at the joint of {b.name}, where the last step locked it while it moved"
-        yield from made(Owner("joint", b.name), "impulse", units, text, "impulses", labels=switch_labels(b))
+        yield from table(Owner("joint", b.name), "impulse", units, text, "impulses", labels=switch_labels(b))
     for loop in model.loops:
         if loop.switchable:
             text = f"Impulse of the closing of loop {loop.name}, where the last step closed it"
-            yield from made(Owner("loop", loop.name), "impulse", loop_units(loop, "N.m.s", "N.s"), text, "impulses")
+            yield from table(Owner("loop", loop.name), "impulse", loop_units(loop, "N.m.s", "N.s"), text, "impulses")
     for loop in model.loops:
         text = f"Error of closure of loop {loop.name}"
-        yield from made(Owner("loop", loop.name), "residual", loop_units(loop, "rad", "m"), text, "residuals")
+        yield from table(Owner("loop", loop.name), "residual", loop_units(loop, "rad", "m"), text, "residuals")
     for loop in model.loops:
         owner, where = Owner("loop", loop.name), "on b at its place, axes of the loop frame of a"
         text = f"Force of loop {loop.name} {where}"
-        yield from made(owner, "force", ("N",) * 3, text, "loops", dependencies=everything)
+        yield from table(owner, "force", ("N",) * 3, text, "loops", dependencies=everything)
         text = f"Torque of loop {loop.name} {where}"
-        yield from made(owner, "torque", ("N.m",) * 3, text, "loops", dependencies=everything)
+        yield from table(owner, "torque", ("N.m",) * 3, text, "loops", dependencies=everything)
         text = f"Rate of the error of closure of loop {loop.name}"
-        yield from made(owner, "residual_rate", loop_units(loop, "rad/s", "m/s"), text, "loops")
+        yield from table(owner, "residual_rate", loop_units(loop, "rad/s", "m/s"), text, "loops")
     springs = tuple(name_of(owner, "rest") for owner, joint, _ in jointed if joint.rest)
     totals: tuple[tuple[Quantity, str, int, str, tuple[str, ...]], ...] = (
         ("mass", "kg", 1, "Mass of the system", ()),
@@ -371,4 +361,4 @@ def outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:
          everything),
     )  # fmt: skip
     for quantity, unit, size, text, depends in totals:
-        yield from made(SYSTEM, quantity, (unit,) * size, text, "system", dependencies=depends)
+        yield from table(SYSTEM, quantity, (unit,) * size, text, "system", dependencies=depends)

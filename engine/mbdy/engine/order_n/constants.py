@@ -91,17 +91,12 @@ class Structure:
 def structure(body: Body) -> Structure:
     """The structure of ``body``."""
     joint = body.joint
+    values = () if joint.floating else tuple(_value_sizes(joint))
+    bearings = tuple(wheel.bearing for wheel in body.wheels.values())
     return Structure(
-        shape(joint),
-        joint.floating,
-        joint.kind == "attitude",
-        joint.motion,
-        joint.laws,
-        () if joint.floating else tuple(_value_sizes(joint)),
-        tuple(wheel.bearing for wheel in body.wheels.values()),
-        len(body.nodes),
-        modes_of(body),
-    )
+        shape(joint), joint.floating, joint.kind == "attitude", joint.motion, joint.laws, values, bearings,
+        len(body.nodes), modes_of(body),
+    )  # fmt: skip
 
 
 def _value_sizes(joint: Joint) -> Iterator[tuple[str, int]]:
@@ -204,7 +199,7 @@ def prepare_body(kind: Structure) -> ca.Function:
     for J, a in zip(spins, spin_axes, strict=True):
         about_com = about_com - J * a @ a.T
     about_origin = about_com + mass * (ca.dot(com, com) * SX.eye(3) - com @ com.T)
-    made = {
+    constants = {
         "mass": ca.if_else(ca.logic_and(_possible(mass, spins, about_com, tensor), _lawful(kind, p)), mass, math.nan),
         "moment": moment, "inertia": spatial.upper(about_origin), "com": com,
         "R0": ca.vec(ca.densify(R0)), "at": at, "axes": ca.vertcat(*axes), "frame": frame,
@@ -213,7 +208,7 @@ def prepare_body(kind: Structure) -> ca.Function:
     pieces = []
     for name, size in constant_fields(kind).sizes:
         if size:
-            pieces.append(ca.densify(made[name] if name in made else p[name]))
+            pieces.append(ca.densify(constants[name] if name in constants else p[name]))
     return kernel("prepare_body", {"p": vector}, {"k": ca.vertcat(*pieces)})
 
 

@@ -16,26 +16,26 @@ from casadi import MX
 from mbdy.engine.order_n.equations import Equations
 
 
-def forward(made: Equations) -> tuple[ca.Function, ...]:
+def forward(equations: Equations) -> tuple[ca.Function, ...]:
     """``mbdy_model_prepare_forward`` and those of start, derivatives and outputs, and of how a start closes loops."""
-    return tuple(forward_of(f) for f in _smooth(made))
+    return tuple(forward_of(f) for f in _smooth(equations))
 
 
-def reverse(made: Equations) -> tuple[ca.Function, ...]:
+def reverse(equations: Equations) -> tuple[ca.Function, ...]:
     """``mbdy_model_prepare_reverse`` and those of start, derivatives and outputs, and of how a start closes loops."""
-    return tuple(_reverse(f) for f in _smooth(made))
+    return tuple(_reverse(f) for f in _smooth(equations))
 
 
-def _smooth(made: Equations) -> tuple[ca.Function, ...]:
-    return made.prepare, made.start, smooth_derivatives(made), made.outputs, *_closing(made)
+def _smooth(equations: Equations) -> tuple[ca.Function, ...]:
+    return equations.prepare, equations.start, smooth_derivatives(equations), equations.outputs, *_closing(equations)
 
 
-def _closing(made: Equations) -> tuple[ca.Function, ...]:
+def _closing(equations: Equations) -> tuple[ca.Function, ...]:
     """How a start closes loops: ``mbdy_model_nearer``, a step towards closed ones; ``mbdy_model_align``, of speeds."""
-    if made.assemble is None or made.latch is None:
+    if equations.assemble is None or equations.latch is None:
         return ()
-    x, u, k = (MX.sym(name, *made.latch.size_in(i)) for i, name in enumerate(("x", "u", "k")))
-    nearer, aligned = made.assemble(x, u, k, ca.inf), made.latch(x, u, k)[0]
+    x, u, k = (MX.sym(name, *equations.latch.size_in(i)) for i, name in enumerate(("x", "u", "k")))
+    nearer, aligned = equations.assemble(x, u, k, ca.inf), equations.latch(x, u, k)[0]
     names = ["x", "u", "k"], ["x_closed"]
     return (
         ca.Function("mbdy_model_nearer", [x, u, k], [nearer], *names),
@@ -43,9 +43,9 @@ def _closing(made: Equations) -> tuple[ca.Function, ...]:
     )
 
 
-def smooth_derivatives(made: Equations) -> ca.Function:
+def smooth_derivatives(equations: Equations) -> ca.Function:
     """The derivatives of the states as a function that can be differentiated."""
-    return made.smooth_derivatives or made.derivatives
+    return equations.smooth_derivatives or equations.derivatives
 
 
 @lru_cache(maxsize=32)
@@ -54,12 +54,12 @@ def forward_of(f: ca.Function) -> ca.Function:
     names = f.name_in()
     at = [MX.sym(name, *f.size_in(i)) for i, name in enumerate(names)]
     along = [MX.sym(f"d{name}", *f.size_in(i)) for i, name in enumerate(names)]
-    found = f.forward(1).call([*at, MX(*f.size_out(0)), *along])
-    return ca.Function(f"{f.name()}_forward", [*at, *along], [ca.densify(found[0])])
+    products = f.forward(1).call([*at, MX(*f.size_out(0)), *along])
+    return ca.Function(f"{f.name()}_forward", [*at, *along], [ca.densify(products[0])])
 
 
 def _reverse(f: ca.Function) -> ca.Function:
     at = [MX.sym(name, *f.size_in(i)) for i, name in enumerate(f.name_in())]
     seed = MX.sym("seed", *f.size_out(0))
-    found = f.reverse(1).call([*at, MX(*f.size_out(0)), seed])
-    return ca.Function(f"{f.name()}_reverse", [*at, seed], [ca.densify(gradient) for gradient in found])
+    products = f.reverse(1).call([*at, MX(*f.size_out(0)), seed])
+    return ca.Function(f"{f.name()}_reverse", [*at, seed], [ca.densify(gradient) for gradient in products])

@@ -74,8 +74,8 @@ class Equations:
 
     @property
     def functions(self) -> tuple[ca.Function, ...]:
-        own = (self.prepare, self.start, self.derivatives, self.outputs)
-        return (*own, *(f for f in (self.latch, self.gaps, self.assemble, self.approach) if f is not None))
+        always = (self.prepare, self.start, self.derivatives, self.outputs)
+        return (*always, *(f for f in (self.latch, self.gaps, self.assemble, self.approach) if f is not None))
 
 
 def equations(model: Model) -> Equations:
@@ -95,13 +95,13 @@ def node_index(model: Model, body: str, node: str) -> int | None:
     return list(model.body(body).nodes).index(node) if node else None
 
 
-def used_nodes(model: Model, *, seen: bool = False) -> list[list[int]]:
-    """The nodes of each body whose motion the sweeps need: those where something sits, with ``seen`` all of flexible
+def used_nodes(model: Model, *, outputs: bool = False) -> list[list[int]]:
+    """The nodes of each body whose motion the sweeps need: those where something sits, with ``outputs`` all of flexible
     bodies."""
     sides = [side for loop in model.loops for side in (loop.a, loop.b)]
     sat = {(b.joint.to, b.joint.node) for b in model.bodies} | {(side.body, side.node) for side in sides}
     return [
-        [i for i, node in enumerate(body.nodes) if (body.flex and seen) or (body.name, node) in sat]
+        [i for i, node in enumerate(body.nodes) if (body.flex and outputs) or (body.name, node) in sat]
         for body in model.bodies
     ]
 
@@ -127,6 +127,12 @@ class _Skeleton:
     model: Model = field(compare=False)
 
 
+def _function(name: str, vectors: Mapping[str, MX], **results: MX) -> ca.Function:
+    """``mbdy_model_NAME`` of ``vectors``, with dense ``results``, both by name."""
+    dense = [ca.densify(result) for result in results.values()]
+    return ca.Function(f"mbdy_model_{name}", [*vectors.values()], dense, [*vectors], [*results])
+
+
 @lru_cache(maxsize=32)
 def _of_structure(skeleton: _Skeleton) -> Equations:
     return _Assembly(skeleton.model).assembled()
@@ -146,23 +152,19 @@ class _Assembly:
         self.attitude_root = any(b.joint.kind == "attitude" for b in model.bodies)
 
     def assembled(self) -> Equations:
-        x, s = MX.sym("x", self.layout.n_x), MX.sym("s", self.layout.n_x)
-        u, k = MX.sym("u", len(self.ports.input_names)), MX.sym("k", self.layout.n_k)
-        p = MX.sym("p", len(self.ports.parameter_names))
-        made, locks = Kernels(), self.locks()
-        derivatives = self.derivatives(x, u, k, made)
-        operations = made.operations()
+        vectors = self.symbols()
+        x, u, k = vectors.values()
+        s, p = MX.sym("s", self.layout.n_x), MX.sym("p", len(self.ports.parameter_names))
+        kernels, locks = Kernels(), self.locks()
+        derivatives = self.derivatives(x, u, k, kernels)
+        operations = kernels.operations()
         return Equations(
             ports=self.ports,
-            prepare=ca.Function("mbdy_model_prepare", [p], [self.prepare(p)], ["p"], ["k"]),
-            start=ca.Function("mbdy_model_start", [s, k], [self.start(s, k)], ["s", "k"], ["x"]),
-            derivatives=ca.Function("mbdy_model_derivatives", [x, u, k], [derivatives], ["x", "u", "k"], ["xdot"]),
-            outputs=ca.Function("mbdy_model_outputs", [x, u, k], [self.outputs(x, u, k, made)], ["x", "u", "k"], ["y"]),
-            latch=ca.Function(
-                "mbdy_model_latch", [x, u, k], [*self.latch(x, u, k)], ["x", "u", "k"], ["x_latched", "impulses"]
-            )
-            if self.model.loops or locks
-            else None,
+            prepare=_function("prepare", {"p": p}, k=self.prepare(p)),
+            start=_function("start", {"s": s, "k": k}, x=self.start(s, k)),
+            derivatives=_function("derivatives", vectors, xdot=derivatives),
+            outputs=_function("outputs", vectors, y=self.outputs(x, u, k, kernels)),
+            latch=_function("latch", vectors, **self.latch(x, u, k)) if self.model.loops or locks else None,
             **self.closing(),
             **(self.impulses() if self.model.loops or locks else {}),
             loop_rows=tuple(loop.name for loop in self.model.loops for _ in range(loop.size)),
@@ -178,21 +180,22 @@ class _Assembly:
             },
         )
 
+    def symbols(self) -> dict[str, MX]:
+        """The vectors ``x``, ``u`` and ``k`` by name."""
+        sizes = {"x": self.layout.n_x, "u": len(self.ports.input_names), "k": self.layout.n_k}
+        return {name: MX.sym(name, size) for name, size in sizes.items()}
+
     def closing(self) -> dict[str, ca.Function]:
         """The functions of `Equations` that models with loops have."""
         if not self.model.loops:
             return {}
-        x, u, k = MX.sym("x", self.layout.n_x), MX.sym("u", len(self.ports.input_names)), MX.sym("k", self.layout.n_k)
-        largest, names = MX.sym("largest"), ["x", "u", "k"]
-        nearer = [self.assemble(x, u, k, largest)]
+        vectors, largest = self.symbols(), MX.sym("largest")
+        x, u, k = vectors.values()
+        limited = {**vectors, "largest": largest}
         return {
-            "gaps": ca.Function("mbdy_model_gaps", [x, u, k], [*self.gaps(x, u, k)], names, ["errors", "rates"]),
-            "assemble": ca.Function(
-                "mbdy_model_assemble", [x, u, k, largest], nearer, [*names, "largest"], ["x_nearer"]
-            ),
-            "approach": ca.Function(
-                "mbdy_model_approach", [x, u, k], [*self.approach(x, u, k)], names, ["errors", "rates", "cosines"]
-            ),
+            "gaps": _function("gaps", vectors, **self.gaps(x, u, k)),
+            "assemble": _function("assemble", limited, x_nearer=self.assemble(x, u, k, largest)),
+            "approach": _function("approach", vectors, **self.approach(x, u, k)),
         }
 
     def impulses(self) -> dict[str, Any]:
@@ -207,16 +210,16 @@ class _Assembly:
         return {"impulse_places": sum(of_joints + of_loops, ()), "loop_impulses": sum(map(len, of_loops))}
 
     def prepare(self, p: MX) -> MX:
-        made, pieces = Kernels(), []
+        kernels, pieces = Kernels(), []
         for body, kind in zip(self.model.bodies, self.layout.structures, strict=True):
-            own = [p[self.ports.by_name[n].places] for n in parameter_names(body) if n in self.ports.by_name]
-            pieces.append(made.call(prepare_body, kind, p=ca.vertcat(*own))["k"])
+            parameters = [p[self.ports.by_name[n].places] for n in parameter_names(body) if n in self.ports.by_name]
+            pieces.append(kernels.call(prepare_body, kind, p=ca.vertcat(*parameters))["k"])
         for loop in self.model.loops:
             stem = f"loop.{loop.name}"
             distance = MX(0)
             if loop.distance is not None:
-                given = p[self.ports.by_name[f"{stem}.distance"].places]
-                distance = ca.if_else(given >= SHORTEST, given, math.nan)
+                length = p[self.ports.by_name[f"{stem}.distance"].places]
+                distance = ca.if_else(length >= SHORTEST, length, math.nan)
             time = p[self.ports.by_name[f"{stem}.time_constant"].places]
             pieces += [ca.if_else(time > 0, 1 / time, 0), distance]
         if self.model.gravity_gradient:
@@ -235,10 +238,10 @@ class _Assembly:
             if kind.wheels:
                 hs[j] = wheel_momenta(view, j, hs[j])
         modes = slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + 2 * self.layout.n_eta)
-        return ca.densify(ca.vertcat(*qs, *us, s[modes, 0], *hs))
+        return ca.vertcat(*qs, *us, s[modes, 0], *hs)
 
-    def derivatives(self, x: MX, u: MX, k: MX, made: Kernels) -> MX:
-        system = self.system(x, u, k, made)
+    def derivatives(self, x: MX, u: MX, k: MX, kernels: Kernels) -> MX:
+        system = self.system(x, u, k, kernels)
         moves, _ = self.moving(system, u, k)
         q_rates, u_rates = [m.q_rate for m in moves], [m.u_rate for m in moves]
         for j, kind in enumerate(self.layout.structures):
@@ -248,7 +251,7 @@ class _Assembly:
                 u_rates[j] = ca.vertcat(self.mass_centre_acceleration(system, moves, u), u_rates[j][3:])
         eta_rates = [state.eta_rate for state in system.states]
         modal = [m.modal_rate for m in moves]
-        return ca.densify(ca.vertcat(*q_rates, *u_rates, *eta_rates, *modal, *(m.wheel_torques for m in moves)))
+        return ca.vertcat(*q_rates, *u_rates, *eta_rates, *modal, *(m.wheel_torques for m in moves))
 
     def moving(self, system: System, u: MX, k: MX) -> tuple[list[BodyMotion], Loops | None]:
         """All sweeps, with the forces of loops where there are any."""
@@ -263,7 +266,7 @@ class _Assembly:
 
     def closings(self, u: MX, k: MX) -> list[Closing]:
         """The loops of the model, as they are at inputs ``u``."""
-        made = []
+        closings = []
         for loop, at in zip(self.model.loops, self.layout.loops, strict=True):
             seats = tuple(
                 Seat(INERTIAL_SIDE, None)
@@ -272,10 +275,10 @@ class _Assembly:
                 for side in (loop.a, loop.b)
             )
             closed = self.input(u, f"loop.{loop.name}.closed") if loop.switchable else MX(1)
-            made.append(Closing(loop_structure(loop), (seats[0], seats[1]), k[at, 0], closed))
-        return made
+            closings.append(Closing(loop_structure(loop), (seats[0], seats[1]), k[at, 0], closed))
+        return closings
 
-    def latch(self, x: MX, u: MX, k: MX) -> tuple[MX, MX]:
+    def latch(self, x: MX, u: MX, k: MX) -> dict[str, MX]:
         """The state after locked joints have stopped and loops have closed at once, as a latch does, and the impulses
         that it took.
 
@@ -293,14 +296,14 @@ class _Assembly:
             reaction = reactions(stopped, moves, j)["reaction"] if "switchable" in kind.motion else MX()
             impulses += [reaction[i] for i in switched(kind.motion)]
         if loops:
-            own = zip(self.model.loops, loops.motions, strict=True)
-            impulses += [motion.multipliers for loop, motion in own if loop.switchable]
-        return ca.densify(after), ca.densify(ca.vertcat(*impulses))
+            pairs = zip(self.model.loops, loops.motions, strict=True)
+            impulses += [motion.multipliers for loop, motion in pairs if loop.switchable]
+        return {"x_latched": after, "impulses": ca.vertcat(*impulses)}
 
-    def gaps(self, x: MX, u: MX, k: MX) -> tuple[MX, MX]:
+    def gaps(self, x: MX, u: MX, k: MX) -> dict[str, MX]:
         """Errors of closed loops, and what their rates are beyond ``-phi/T``."""
         errors, rates = zip(*self.gaps_of(self.system(x, u, k, Kernels()), u, k), strict=True)
-        return ca.densify(ca.vertcat(*errors)), ca.densify(ca.vertcat(*rates))
+        return {"errors": ca.vertcat(*errors), "rates": ca.vertcat(*rates)}
 
     def gaps_of(self, system: System, u: MX, k: MX) -> list[tuple[MX, MX]]:
         """Of each loop what `gaps` has of all."""
@@ -308,14 +311,13 @@ class _Assembly:
         pairs = zip(loops.closings, loops.motions, strict=True)
         return [(c.closed * of.phi, c.closed * (of.rate + c.constants[0] * of.phi)) for c, of in pairs]
 
-    def approach(self, x: MX, u: MX, k: MX) -> tuple[MX, MX, MX]:
+    def approach(self, x: MX, u: MX, k: MX) -> dict[str, MX]:
         """Errors of closed loops as whole angles, their rates, and cosines, not positive where axes are opposed."""
         system = self.system(x, u, k, Kernels())
         loops = Loops(system, order_n.velocities(system), self.closings(u, k))
         pairs = list(zip(loops.closings, loops.approach(), strict=True))
-        errors, rates = ([c.closed * of[i] for c, of in pairs] for i in (0, 1))
-        cosines = [1 - c.closed * (1 - cosine) for c, (_, _, cosine) in pairs]
-        return ca.densify(ca.vertcat(*errors)), ca.densify(ca.vertcat(*rates)), ca.densify(ca.vertcat(*cosines))
+        measures = {name: ca.vertcat(*(c.closed * of[name] for c, of in pairs)) for name in ("errors", "rates")}
+        return {**measures, "cosines": ca.vertcat(*(1 - c.closed * (1 - of["cosines"]) for c, of in pairs))}
 
     def assemble(self, x: MX, u: MX, k: MX, largest: MX) -> MX:
         """The state one Newton step nearer to closed loops, moved as impulses would move it.
@@ -323,13 +325,13 @@ class _Assembly:
         Loops with an error beyond ``largest`` are left alone.
         """
         known = self.system(x, u, k, Kernels())
-        held = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]
-        held = [replace(given, acceleration=MX.zeros(given.acceleration.shape)) for given in held]
+        inputs = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]
+        inputs = [replace(each, acceleration=MX.zeros(each.acceleration.shape)) for each in inputs]
 
         def small(loops: Loops) -> list[MX]:
             return [ca.if_else(ca.norm_inf(of.phi) < largest, -of.phi, 0) for of in loops.motions]
 
-        moves, _ = self.pushed(replace(known, inputs=held), u, k, small)
+        moves, _ = self.pushed(replace(known, inputs=inputs), u, k, small)
         steps = [
             replace(state, u=jump, eta_rate=m.modal_rate)
             for state, jump, m in zip(known.states, self.jumps(moves), moves, strict=True)
@@ -340,7 +342,7 @@ class _Assembly:
             if kind.floating:
                 q_steps[j] = ca.vertcat(steps[j].u[:3], q_steps[j][3:])
         step = ca.vertcat(*q_steps, MX.zeros(self.layout.n_u), *(state.eta_rate for state in steps))
-        return ca.densify(x + ca.vertcat(step, MX.zeros(self.layout.n_x - step.shape[0])))
+        return x + ca.vertcat(step, MX.zeros(self.layout.n_x - step.shape[0]))
 
     def pushed(
         self, system: System, u: MX, k: MX, right: Callable[[Loops], list[MX]]
@@ -369,43 +371,43 @@ class _Assembly:
         """Changes of speeds and modal rates as a change of x."""
         at = self.layout
         pieces = (MX.zeros(at.n_q), *speeds, MX.zeros(at.n_eta), *modal_rates)
-        found = ca.vertcat(*pieces)
-        return ca.vertcat(found, MX.zeros(at.n_x - found.shape[0]))
+        change = ca.vertcat(*pieces)
+        return ca.vertcat(change, MX.zeros(at.n_x - change.shape[0]))
 
     def locks(self) -> tuple[tuple[int, int], ...]:
         """`Equations.locks` of this model."""
         pairs = []
         for body, speeds in zip(self.model.bodies, self.layout.speeds, strict=True):
             if lock := self.ports.by_name.get(f"{body.name}.joint.locked"):
-                own = switched(body.joint.motion)
-                pairs += [(lock.offset + place, speeds.start + i) for place, i in enumerate(own)]
+                switchable = switched(body.joint.motion)
+                pairs += [(lock.offset + place, speeds.start + i) for place, i in enumerate(switchable)]
         return tuple(pairs)
 
     @staticmethod
-    def stopping(state: BodyState, given: BodyInputs, kind: Structure) -> BodyInputs:
+    def stopping(state: BodyState, inputs: BodyInputs, kind: Structure) -> BodyInputs:
         """A joint's inputs for the latch: held where prescribed or locked, the locked speeds brought to zero."""
-        acceleration, switches, own = MX.zeros(given.acceleration.shape), given.switches, switched(kind.motion)
-        if own:
-            prescribed, locked = switches[: len(own), 0], switches[len(own) :, 0]
-            for place, i in enumerate(own):
+        acceleration, switches, places = MX.zeros(inputs.acceleration.shape), inputs.switches, switched(kind.motion)
+        if places:
+            prescribed, locked = switches[: len(places), 0], switches[len(places) :, 0]
+            for place, i in enumerate(places):
                 acceleration[i] = -state.u[i] * locked[place]
-            switches = ca.vertcat(1 - (1 - prescribed) * (1 - locked), MX.zeros(len(own)))
+            switches = ca.vertcat(1 - (1 - prescribed) * (1 - locked), MX.zeros(len(places)))
         return BodyInputs(
-            forces=MX.zeros(given.forces.shape), modal=MX.zeros(given.modal.shape),
-            effort=MX.zeros(given.effort.shape), rest=MX.zeros(given.rest.shape),
-            acceleration=acceleration, switches=switches, torques=MX.zeros(given.torques.shape),
+            forces=MX.zeros(inputs.forces.shape), modal=MX.zeros(inputs.modal.shape),
+            effort=MX.zeros(inputs.effort.shape), rest=MX.zeros(inputs.rest.shape),
+            acceleration=acceleration, switches=switches, torques=MX.zeros(inputs.torques.shape),
         )  # fmt: skip
 
-    def outputs(self, x: MX, u: MX, k: MX, made: Kernels) -> MX:
-        system = replace(self.system(x, u, k, made), used=used_nodes(self.model, seen=True))
+    def outputs(self, x: MX, u: MX, k: MX, kernels: Kernels) -> MX:
+        system = replace(self.system(x, u, k, kernels), used=used_nodes(self.model, outputs=True))
         moves, loops = self.moving(system, u, k)
         view = View(self.model, system, moves)
-        found = view.outputs(self.input(u, "system.gravity"), self.swept_gravity(u))
+        outputs = view.outputs(self.input(u, "system.gravity"), self.swept_gravity(u))
         if loops:
-            see_loops(self.model, loops, found)
-        return ca.densify(ca.vertcat(*(found[v.name] for v in self.ports.outputs)))
+            see_loops(self.model, loops, outputs)
+        return ca.vertcat(*(outputs[v.name] for v in self.ports.outputs))
 
-    def system(self, x: MX, u: MX, k: MX, made: Kernels) -> System:
+    def system(self, x: MX, u: MX, k: MX, kernels: Kernels) -> System:
         at = self.layout
         states = [
             BodyState(x[at.q[j], 0], x[at.speeds[j], 0], x[at.modes[j], 0], x[at.modal_rates(j), 0], x[at.wheels[j], 0])
@@ -413,15 +415,15 @@ class _Assembly:
         ]
         return System(
             self.tree, at.structures, states, [k[c, 0] for c in at.constants],
-            [self.body_inputs(u, body) for body in self.model.bodies], made, self.seats, self.used,
-            bool(self.model.loops), self.field(u, k, made),
+            [self.body_inputs(u, body) for body in self.model.bodies], kernels, self.seats, self.used,
+            bool(self.model.loops), self.field(u, k, kernels),
         )  # fmt: skip
 
-    def field(self, u: MX, k: MX, made: Kernels) -> dict[str, MX] | None:
+    def field(self, u: MX, k: MX, kernels: Kernels) -> dict[str, MX] | None:
         """`System.field` of this model."""
         if not self.model.gravity_gradient:
             return None
-        return gravity_gradient.field(made, self.input(u, ORBIT_POSITION), k[self.layout.n_k - 1])
+        return gravity_gradient.field(kernels, self.input(u, ORBIT_POSITION), k[self.layout.n_k - 1])
 
     @staticmethod
     def forced(system: System) -> list[BodyMotion]:
@@ -461,12 +463,12 @@ class _Assembly:
         """``F/m + g`` of the whole system, inertial axes: forces are turned and summed from tips to base."""
         carried: dict[int, MX] = {}
         for j in self.tree.inward:
-            given, nodes, flexing = system.inputs[j].forces, moves[j].nodes, moves[j].flexing
-            own = [given[6 * i : 6 * i + 3] for i in range(given.shape[0] // 6)]
+            external, nodes, flexing = system.inputs[j].forces, moves[j].nodes, moves[j].flexing
+            forces = [external[6 * i : 6 * i + 3] for i in range(external.shape[0] // 6)]
             if flexing:  # node axes turn with the modes
-                own = [flexing.push[3:]]
+                forces = [flexing.push[3:]]
             seats = ((child, self.seats[child]) for child in self.tree.children[j])
             below = [carried[c] if at is None else nodes[at].E.T @ carried[c] for c, at in seats]
-            carried[j] = moves[j].E.T @ reduce(add, own + below)
+            carried[j] = moves[j].E.T @ reduce(add, forces + below)
         total = reduce(add, (carried[j] for j in self.tree.outward if self.tree.parent[j] == ROOT))
         return total / reduce(add, (k[0] for k in system.constants)) + self.input(u, "system.gravity")

@@ -15,7 +15,7 @@ from casadi import DM, SX
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.constants import Modes, Structure
 from mbdy.engine.order_n.kernels import kernel, symbols
-from mbdy.engine.order_n.rigid_body import constants, kind_name
+from mbdy.engine.order_n.rigid_body import body_symbols, kind_name, n_forces
 
 XYZ = range(3)
 
@@ -84,9 +84,7 @@ def deform(kind: Structure) -> ca.Function:
     body as its mass is, the torque acts on its frame.
     """
     m = kind.modes
-    inputs = symbols(eta=m, eta_rate=m, V=6, forces=6 + 6 * kind.nodes)
-    eta, eta_rate, V, forces = inputs.values()
-    inputs["k"], k = constants(kind)
+    inputs, k, eta, eta_rate, V, forces = body_symbols(kind, eta=m, eta_rate=m, V=6, forces=n_forces(kind))
     M_rr, M_rf = inertia(kind, k, eta)
     energy, of_body, of_modes = kinetic(kind, k, eta, eta_rate, V)
     stiffness, damping = elastic(kind, k)

@@ -18,7 +18,7 @@ from casadi import MX, SX
 from mbdy.engine.model.topology import ROOT
 from mbdy.engine.order_n.constants import Structure
 from mbdy.engine.order_n.kernels import Kernels, kernel, symbols
-from mbdy.engine.order_n.rigid_body import constants, kind_name
+from mbdy.engine.order_n.rigid_body import body_symbols, kind_name
 from mbdy.engine.order_n.sweeps import BodyMotion, System
 
 
@@ -36,9 +36,7 @@ def locate(kind: Structure) -> ca.Function:
 
     A floating root sits at the reference point.
     """
-    inputs = symbols(E=(3, 3), r=3, C_parent=(3, 3), rho_parent=3)
-    E, r, C_parent, rho_parent = inputs.values()
-    inputs["k"], k = constants(kind)
+    inputs, k, E, r, C_parent, rho_parent = body_symbols(kind, E=(3, 3), r=3, C_parent=(3, 3), rho_parent=3)
     C = C_parent @ E.T
     rho = rho_parent if kind.floating else rho_parent + C_parent @ r
     outputs = {"C": C, "rho": rho, "first_moment": k["mass"] * rho + C @ k["moment"]}
@@ -50,9 +48,9 @@ def pull(kind: Structure) -> ca.Function:
 
     ``centre``: mass centre of the system from the reference point.
     """
-    inputs = symbols(C=(3, 3), rho=3, centre=3, direction=3, strength=1)
-    C, rho, centre, direction, strength = inputs.values()
-    inputs["k"], k = constants(kind)
+    inputs, k, C, rho, centre, direction, strength = body_symbols(
+        kind, C=(3, 3), rho=3, centre=3, direction=3, strength=1
+    )
     com, e = k["com"], C.T @ direction
     force = k["mass"] * _differential(e, strength, com + C.T @ (rho - centre))
     turned = k["M"][:3, :3] @ e - k["mass"] * (ca.dot(com, com) * e - com * ca.dot(com, e))
@@ -66,9 +64,9 @@ def pull(kind: Structure) -> ca.Function:
 
 def differential(kind: Structure) -> ca.Function:
     """Kernel: ``G rho`` [m/s2] at the body's origin and at each node, body axes (3 each)."""
-    inputs = symbols(C=(3, 3), rho=3, centre=3, direction=3, strength=1)
-    C, rho, centre, direction, strength = inputs.values()
-    inputs["k"], k = constants(kind)
+    inputs, k, C, rho, centre, direction, strength = body_symbols(
+        kind, C=(3, 3), rho=3, centre=3, direction=3, strength=1
+    )
     points = [SX(3, 1), *(k["nodes"][3 * i : 3 * i + 3] for i in range(kind.nodes))]
     pulls = [_differential(C.T @ direction, strength, point + C.T @ (rho - centre)) for point in points]
     return kernel(f"differential_{kind_name(kind)}", inputs, {"pulls": ca.densify(ca.vertcat(*pulls))})

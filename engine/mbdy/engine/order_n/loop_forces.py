@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
+from typing import TypeVar
 
 import casadi as ca
 from casadi import DM, MX
@@ -22,6 +23,7 @@ from mbdy.engine.order_n.loop_kernels import LoopStructure
 from mbdy.engine.order_n.sweeps import BodyMotion, NodeMotion, System
 
 INERTIAL_SIDE = -1
+_Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ class Loops:
         ``right`` takes the place of gamma.
         """
         changes = self._inward()
+        # The right-hand side wants the open tree's accelerations, and only where loops are: the third sweep over the
+        # others waits until the forces are known.
         order_n.swing_out(self.system, self.moves, gravity, self.needed)
         wanted = right or [motion.gamma for motion in self.motions]
         pairs = list(zip(self.closings, self.motions, wanted, strict=True))
@@ -80,6 +84,8 @@ class Loops:
         closed = ca.vertcat(*(ca.repmat(c.closed, c.kind.size, 1) for c in self.closings))
         solve = closures.solver(self.A.sparsity().serialize(), b.shape[0])
         multipliers = solve(A=self.A, closed=closed, b=b)["multipliers"]
+        # The eliminations are linear in forces. What unit multipliers change of t is known from the way inward, so the
+        # second sweep is not made again: t moves by that times the multipliers.
         at = 0
         for c, motion in zip(self.closings, self.motions, strict=True):
             motion.multipliers = multipliers[at : at + c.kind.size]
@@ -94,11 +100,10 @@ class Loops:
                     m.flexing.t = m.flexing.t + modal @ motion.multipliers
         order_n.swing_out(self.system, self.moves, gravity, self.system.tree.outward)
 
-    def approach(self) -> list[tuple[MX, MX, MX]]:
+    def approach(self) -> list[dict[str, MX]]:
         """Of each loop errors as whole angles, rates and cosines (`mbdy.engine.order_n.loop_kernels.approach`)."""
         call = self.system.kernels.call
-        results = [call(closures.approach, c.kind, k=c.constants, **self._sides(c)) for c in self.closings]
-        return [(of["errors"], of["rates"], of["cosines"]) for of in results]
+        return [call(closures.approach, c.kind, k=c.constants, **self._sides(c)) for c in self.closings]
 
     def power(self) -> MX:
         """Power [W] of the loops' forces on the bodies, each with the velocity that the sweeps see."""
@@ -193,7 +198,7 @@ class Loops:
         waiting: dict[tuple[int, int | None], dict[int, MX]] = {}
         for loop, (c, motion) in enumerate(zip(self.closings, self.motions, strict=True)):
             for seat, G in zip(c.seats, motion.G, strict=True):
-                if seat.body != INERTIAL_SIDE:
+                if seat.body != INERTIAL_SIDE:  # forces enter the bias force p with a minus; an open loop has none
                     _add(waiting.setdefault((seat.body, seat.node), {}), loop, -c.closed * G)
         blocks: dict[tuple[int, int], MX] = {}
         changes: dict[int, dict[int, tuple[MX, MX]]] = {}
@@ -252,28 +257,27 @@ class Loops:
 
     def _assembled(self, blocks: dict[tuple[int, int], MX]) -> MX:
         sizes = [c.kind.size for c in self.closings]
-        rows = []
-        for i, height in enumerate(sizes):
-            row = []
-            for k, width in enumerate(sizes):
-                if (i, k) in blocks:
-                    row.append(blocks[i, k])
-                elif (k, i) in blocks:
-                    row.append(blocks[k, i].T)
-                else:
-                    row.append(MX(height, width))
-            rows.append(row)
-        return ca.blockcat(rows)
+
+        def block(i: int, k: int) -> MX:
+            if i > k:
+                return block(k, i).T
+            return blocks[i, k] if (i, k) in blocks else MX(sizes[i], sizes[k])
+
+        places = range(len(sizes))
+        return ca.blockcat([[block(i, k) for k in places] for i in places])
 
 
-def _add(table: dict[int, MX], key: int, value: MX) -> None:
+def _add(table: dict[_Key, MX], key: _Key, value: MX) -> None:
     table[key] = table[key] + value if key in table else value
 
 
 def _square(blocks: dict[tuple[int, int], MX], terms: dict[int, tuple[MX, MX]]) -> None:
-    """Adds ``-epsilon^T dt`` of one elimination to the blocks of all pairs of loops, the upper triangle of them."""
+    """Adds ``-epsilon^T dt`` of one elimination to the blocks of all pairs of loops, the upper triangle of them.
+
+    As ``dt = -D^-1 epsilon``, each is a square ``epsilon^T D^-1 epsilon``: A, their sum, is symmetric and never
+    negative, on which the solver's factors and proximal steps rest.
+    """
     for first, (epsilon, _) in terms.items():
         for second, (_, change) in terms.items():
             if second >= first:
-                term = -(epsilon.T @ change)
-                blocks[first, second] = blocks[first, second] + term if (first, second) in blocks else term
+                _add(blocks, (first, second), -(epsilon.T @ change))

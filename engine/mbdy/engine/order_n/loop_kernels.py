@@ -233,13 +233,20 @@ def solver(sparsity: str, size: int) -> ca.Function:
     yields = mean > UNMOVED
     mean, b = ca.if_else(yields, mean, 1), ca.if_else(yields, right, 0)
     open_rows = (1 - closed) * mean
+    # What b asks of redundant rows against each other lies where A gives nothing: no multipliers meet it, and each
+    # refinement would add it to them once more, over mu. mu W (A + mu W)^-1, some times over, leaves of b only that.
     weight = ca.fmax(diagonal, LEAST * mean)
     scaled = ca.ldl(A + ca.diag(SCALED_PROXIMAL * weight + open_rows))
     contradiction = b
     for _ in range(SCALED_REFINEMENTS):
         contradiction = SCALED_PROXIMAL * weight * ca.ldl_solve(contradiction, *scaled)
     b = b - contradiction
+    # A proximal step shrinks what is left by mu / (mu + sigma) along each eigenvalue sigma of A and adds nothing where
+    # sigma is zero, so from zero the multipliers come to those of least norm. Where a motion makes rows redundant, they
+    # stay smooth; a decision on rank would make them jump.
     multipliers = _refined(A, b, SX(size, 1), ca.ldl(A + ca.diag(PROXIMAL * mean + open_rows)), REFINEMENTS)
+    # Rows that yield far less than the mean are short of their goal after that. Steps with terms of their own size
+    # finish them, but weigh multipliers by these, so they count only where something was left over and they help.
     better = _refined(A, b, multipliers, scaled, SCALED_REFINEMENTS)
     left, less = (ca.norm_inf((b - A @ each) / ca.sqrt(weight)) for each in (multipliers, better))
     solved = ca.logic_or(left <= SOLVED * ca.norm_inf(b / ca.sqrt(weight)), less > BETTER * left)

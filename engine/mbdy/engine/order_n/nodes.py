@@ -18,7 +18,7 @@ from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.constants import Structure
 from mbdy.engine.order_n.flexible_body import flex
 from mbdy.engine.order_n.kernels import kernel, symbols
-from mbdy.engine.order_n.rigid_body import constants, kind_name
+from mbdy.engine.order_n.rigid_body import body_symbols, kind_name
 
 TERMS = 9
 """Terms of the series of rotations: exact to rounding for turns up to 1.5 rad, to 4e-10 for half a revolution."""
@@ -106,10 +106,7 @@ def _bias(kind: Structure, node: int, r: SX, E: SX, eta: SX, eta_rate: SX, V: SX
 @cache
 def move(kind: Structure, node: int) -> ca.Function:
     """First sweep: the fields of `mbdy.engine.order_n.sweeps.NodeMotion` that it has, E body to node components."""
-    m = kind.modes
-    inputs = symbols(eta=m, eta_rate=m, V_body=6)
-    eta, eta_rate, V = inputs.values()
-    inputs["k"], k = constants(kind)
+    inputs, k, eta, eta_rate, V = body_symbols(kind, eta=kind.modes, eta_rate=kind.modes, V_body=6)
     E, r, Phi = _stand(kind, node, k, eta)
     V_n = spatial.to_child(E, r, V) + Phi @ eta_rate
     c = ca.densify(_bias(kind, node, r, E, eta, eta_rate, V, V_n)) if kind.flex else SX(6, 1)
@@ -118,9 +115,7 @@ def move(kind: Structure, node: int) -> ca.Function:
 
 def press(kind: Structure, node: int) -> ca.Function:
     """A force vector ``F`` (6) on the node in its axes as one on body (``push``, 6) and modes (``modal_push``, m)."""
-    inputs = symbols(eta=kind.modes, F=6)
-    eta, F = inputs.values()
-    inputs["k"], k = constants(kind)
+    inputs, k, eta, F = body_symbols(kind, eta=kind.modes, F=6)
     E, r, Phi = _stand(kind, node, k, eta)
     outputs = {"push": spatial.force_to_parent(E, r, F), "modal_push": ca.densify(Phi.T @ F)}
     return kernel(f"press_{kind_name(kind, node)}", inputs, outputs)

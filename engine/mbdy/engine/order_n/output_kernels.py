@@ -13,7 +13,7 @@ from mbdy.engine.order_n import nodes as seats
 from mbdy.engine.order_n.constants import Structure
 from mbdy.engine.order_n.joints import quaternion
 from mbdy.engine.order_n.kernels import kernel, symbols
-from mbdy.engine.order_n.rigid_body import constants, drive, drive_symbols, gathered, kind_name, n_forces, wrench
+from mbdy.engine.order_n.rigid_body import body_symbols, drive, drive_symbols, gathered, kind_name, n_forces, wrench
 
 
 def place(kind: Structure) -> ca.Function:
@@ -22,9 +22,9 @@ def place(kind: Structure) -> ca.Function:
     ``_parent``: of what its joint sits on; floating roots sit at the reference point.
     """
     form = kind.form
-    inputs = symbols(q=form.n_q, E=(3, 3), r=3, V=6, quaternion_parent=4, C_parent=(3, 3), rho_parent=3)
-    q, E, r, V, quat_parent, C_parent, rho_parent = inputs.values()
-    inputs["k"], k = constants(kind)
+    inputs, k, q, E, r, V, quat_parent, C_parent, rho_parent = body_symbols(
+        kind, q=form.n_q, E=(3, 3), r=3, V=6, quaternion_parent=4, C_parent=(3, 3), rho_parent=3
+    )
     modes, M, momentum_of = _momenta(kind, k)
     turned = quaternion(form, k["axes"], q)
     if not kind.floating:
@@ -47,9 +47,7 @@ def stand(floating: bool) -> ca.Function:
 
 def seat(kind: Structure, node: int) -> ca.Function:
     """Quaternion, C, rho of the node, from those of the body."""
-    inputs = symbols(eta=kind.modes, quaternion_body=4, C_body=(3, 3), rho_body=3)
-    eta, quat, C, rho = inputs.values()
-    inputs["k"], k = constants(kind)
+    inputs, k, eta, quat, C, rho = body_symbols(kind, eta=kind.modes, quaternion_body=4, C_body=(3, 3), rho_body=3)
     turned, C_node = quat, C
     if kind.flex:
         turn = seats.turned(kind, node, eta)
@@ -77,9 +75,7 @@ def spin(kind: Structure) -> ca.Function:
 
     ``centre``: mass centre of the system from the reference point; ``drift``: its velocity.
     """
-    inputs = symbols(V=6, h=kind.wheels, C=(3, 3), rho=3, centre=3, drift=3)
-    V, h, C, rho, centre, drift = inputs.values()
-    inputs["k"], k = constants(kind)
+    inputs, k, V, h, C, rho, centre, drift = body_symbols(kind, V=6, h=kind.wheels, C=(3, 3), rho=3, centre=3, drift=3)
     modes, _, momentum_of = _momenta(kind, k)
     H = momentum_of(ca.vertcat(V[:3], V[3:] - C.T @ drift))
     spins = SX(3, 1)
@@ -96,9 +92,9 @@ def points(kind: Structure) -> ca.Function:
 
     ``origin`` and ``drift``: position and velocity of the reference; ``gravity`` to give back.
     """
-    inputs = symbols(V=6, A=6, C=(3, 3), rho=3, origin=3, drift=3, gravity=3)
-    V, A, C, rho, origin, drift, gravity = inputs.values()
-    inputs["k"], k = constants(kind)
+    inputs, k, V, A, C, rho, origin, drift, gravity = body_symbols(
+        kind, V=6, A=6, C=(3, 3), rho=3, origin=3, drift=3, gravity=3
+    )
     motions = []
     omega, alpha = V[:3], A[:3]
     fixed = [] if kind.flex else [k["nodes"][3 * i : 3 * i + 3] for i in range(kind.nodes)]
@@ -124,10 +120,8 @@ def loads(kind: Structure, leaf: bool) -> ca.Function:
     ``closing``: what loops add to p; ``P_below``, ``p_below``: the children's (not at a tip), of all where the body is
     flexible.
     """
-    form = kind.form
-    inputs = symbols(S=(6, form.n_u), A=6, p=6, tau=form.n_u, closing=6)
-    S, A, p_body, tau, closing = inputs.values()
-    inputs["k"], k = constants(kind)
+    n_u = kind.form.n_u
+    inputs, k, S, A, p_body, tau, closing = body_symbols(kind, S=(6, n_u), A=6, p=6, tau=n_u, closing=6)
     driven, below = drive_symbols(kind), symbols(P_below=21, p_below=6)
     P, p = gathered(kind, leaf, k["M"], p_body, **below)
     f = P @ A + p + closing
@@ -152,7 +146,7 @@ def energy(kind: Structure) -> ca.Function:
     torques, rest = acting["wheel_torques"], acting["rest"]
     reference = symbols(drift=3, origin=3, gravity=3, swept_gravity=3)
     drift, origin, gravity, swept = reference.values()
-    symbol, k = constants(kind)
+    inputs, k = body_symbols(kind)
     modes, M, momentum_of = _momenta(kind, k)
     eta, eta_rate = modes.values()
     MV, strain = momentum_of(V), SX(0)
@@ -178,4 +172,4 @@ def energy(kind: Structure) -> ca.Function:
     if not kind.floating:
         potential += efforts.potential(kind, k, q, rest)
     outputs = {"energy": kinetic + potential, "work_residual": growth - power, "strain_energy": strain}
-    return kernel(f"energy_{kind_name(kind)}", {"k": symbol, **modes, **motion, **acting, **reference}, outputs)
+    return kernel(f"energy_{kind_name(kind)}", {**inputs, **modes, **motion, **acting, **reference}, outputs)

@@ -41,7 +41,7 @@ class View:
         slips = (self.masses[j] * self._slip[self.root_of[j]] for j in system.tree.outward)
         self.drift = (reduce(add, self.momenta) + reduce(add, slips)) * share
 
-    def _own(self, root: int, part: slice, *, coordinates: bool) -> MX:
+    def _root_part(self, root: int, part: slice, *, coordinates: bool) -> MX:
         """Position or velocity of a floating root; zero for others, whose frame is inertial."""
         state = self.system.states[root]
         return (state.q if coordinates else state.u)[part] if self.system.structures[root].floating else MX.zeros(3)
@@ -49,8 +49,8 @@ class View:
     def _against_reference(self, root: int, part: slice, *, coordinates: bool) -> MX:
         if root == self.reference:
             return MX.zeros(3)
-        value = self._own(root, part, coordinates=coordinates)
-        return value - self._own(self.reference, part, coordinates=coordinates)
+        value = self._root_part(root, part, coordinates=coordinates)
+        return value - self._root_part(self.reference, part, coordinates=coordinates)
 
     def _place(self) -> None:
         n = len(self.moves)
@@ -87,8 +87,8 @@ class View:
 
         ``gravity`` (3) as it is, ``swept_gravity`` (3) as the sweeps had it.
         """
-        origin = self._own(self.reference, slice(0, 3), coordinates=True)
-        drift = self._own(self.reference, slice(0, 3), coordinates=False)
+        origin = self._root_part(self.reference, slice(0, 3), coordinates=True)
+        drift = self._root_part(self.reference, slice(0, 3), coordinates=False)
         if self.system.structures[self.reference].attitude:
             origin, drift = origin - self.centre, drift - self.drift
         outputs: dict[str, MX] = {}

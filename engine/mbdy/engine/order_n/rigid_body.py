@@ -29,6 +29,14 @@ def constants(kind: Structure) -> tuple[SX, dict[str, SX]]:
     return vector, k
 
 
+def body_symbols(
+    kind: Structure, **sizes: int | tuple[int, int] | ca.Sparsity
+) -> tuple[dict[str, SX], dict[str, SX], *tuple[SX, ...]]:
+    """The inputs of a body's kernel by name, its constants ``k`` among them; the pieces of these; the other symbols."""
+    inputs, (vector, k) = symbols(**sizes), constants(kind)
+    return {**inputs, "k": vector}, k, *inputs.values()
+
+
 def wrench(kind: Structure, k: dict[str, SX], forces: SX) -> SX:
     """All external forces and torques on a body as one force vector about its origin."""
     points = [k["com"], *(k["nodes"][3 * i : 3 * i + 3] for i in range(kind.nodes))]
@@ -52,10 +60,10 @@ def outward(kind: Structure, root: bool) -> ca.Function:
     """
     form = kind.form
     n_u, n_axes = (0, 0) if kind.floating else (form.n_u, form.n_axes)
-    inputs = symbols(q=form.n_q, u=form.n_u, forces=n_forces(kind), effort=n_u, rest=n_axes, h=kind.wheels)
-    inputs |= symbols(motors=kind.wheels) | ({} if root else symbols(V_parent=6))
-    q, u, forces, actuation, rest, h, motors = [*inputs.values()][:7]
-    inputs["k"], k = constants(kind)
+    inputs, k, q, u, forces, actuation, rest, h, motors, *above = body_symbols(
+        kind, q=form.n_q, u=form.n_u, forces=n_forces(kind), effort=n_u, rest=n_axes, h=kind.wheels,
+        motors=kind.wheels, **({} if root else {"V_parent": 6}),
+    )  # fmt: skip
     joint = motion(form, k["axes"], q, u)
     E = joint.E @ k["R0"].T
     r = k["at"] + k["R0"] @ joint.d
@@ -63,7 +71,7 @@ def outward(kind: Structure, root: bool) -> ca.Function:
     if root:
         V, c = relative, joint.bias
     else:
-        V = spatial.to_child(E, r, inputs["V_parent"]) + relative
+        V = spatial.to_child(E, r, *above) + relative
         c = joint.bias + spatial.cross_motion(V, relative)
     p = SX(6, 1) if kind.flex else spatial.cross_force(V, k["M"] @ V) - wrench(kind, k, forces)
     wheel_torques = efforts.wheel_torques(kind, k, motors, efforts.wheel_speeds(kind, k, h, V[:3]))
@@ -105,10 +113,9 @@ def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False) -> ca.F
     ``g = D^-1 U^T``, ``t = D^-1 (tau - S^T p)``, a_c, u' of held speeds (``forced``); ``S_free``, ``solved`` = D^-1 S^T
     of free speeds where there are ``loops``; and ``X^T P_a X``, ``X^T p_a`` for the parent (not at a root).
     """
-    form = kind.form
-    inputs = symbols(E=(3, 3), r=3, S=_subspace(kind), c=6, p=6, tau=form.n_u)
-    E, r, S, c, p_body, tau = inputs.values()
-    inputs["k"], k = constants(kind)
+    inputs, k, E, r, S, c, p_body, tau = body_symbols(
+        kind, E=(3, 3), r=3, S=_subspace(kind), c=6, p=6, tau=kind.form.n_u
+    )
     driven, below = drive_symbols(kind), symbols(P_below=21, p_below=6)
     P, p = gathered(kind, leaf, k["M"], p_body, **below)
     constrained, forced = drive(kind, **driven)

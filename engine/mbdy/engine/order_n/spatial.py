@@ -12,11 +12,7 @@ from casadi import SX
 
 def skew(a: SX) -> SX:
     """The 3x3 matrix of ``a x``."""
-    return ca.vertcat(
-        ca.horzcat(0, -a[2], a[1]),
-        ca.horzcat(a[2], 0, -a[0]),
-        ca.horzcat(-a[1], a[0], 0),
-    )
+    return ca.vertcat(ca.horzcat(0, -a[2], a[1]), ca.horzcat(a[2], 0, -a[0]), ca.horzcat(-a[1], a[0], 0))
 
 
 def symmetric(upper: SX, n: int) -> SX:
@@ -59,17 +55,10 @@ def force_to_parent(E: SX, r: SX, F: SX) -> SX:
 
 def inertia_to_parent(E: SX, r: SX, P: SX) -> SX:
     """``X^T P X``: a child's (articulated) inertia about the parent's origin in parent axes."""
-    A, B, C = (_turned(E, block) for block in (P[:3, :3], P[:3, 3:], P[3:, 3:]))
+    A, B, C = (E.T @ block @ E for block in (P[:3, :3], P[:3, 3:], P[3:, 3:]))
     R = skew(r)
     rC, B_R = R @ C, B @ R
-    return ca.vertcat(
-        ca.horzcat(A - B_R - B_R.T - rC @ R, B + rC),
-        ca.horzcat((B + rC).T, C),
-    )
-
-
-def _turned(E: SX, block: SX) -> SX:
-    return E.T @ block @ E
+    return ca.vertcat(ca.horzcat(A - B_R - B_R.T - rC @ R, B + rC), ca.horzcat((B + rC).T, C))
 
 
 def inertia_matrix(mass: SX, first_moment: SX, about_origin: SX) -> SX:
