@@ -75,8 +75,7 @@ class Columns:
         return load.owner in roots and load.quantity in (("torque",) if self.first_order else ("force", "torque"))
 
     def places(self, body: Body, *parts: str) -> list[int]:
-        names = [f"{body.name}.{part}" for part in parts]
-        variables = [self.table.by_name[name] for name in names if name in self.table.by_name]
+        variables = filter(None, (self.table.by_name.get(f"{body.name}.{part}") for part in parts))
         return [at for v in variables for at in range(v.places.start, v.places.stop)]
 
     @cached_property

@@ -215,8 +215,8 @@ class _Builder:
         N, N_rate = (quaternion_tangent(vector[at]) for vector in (self.point.x, self.rates))
         (attitude,) = (v for v in self.point.ports.states.values() if v.state == at.start)
         names = [f"{attitude.name}.error[{i}]" for i in (1, 2, 3)]
-        alpha = self.rates[self.at.speeds[j]][-3:]
-        return _Block(at, names, ["rad"] * 3, N, 4.0 * N.T, N_rate, -cross_matrix(alpha))
+        turning_rate = -cross_matrix(self.rates[self.at.speeds[j]][-3:])
+        return _Block(at, names, ["rad"] * 3, N, 4.0 * N.T, N_rate, turning_rate)
 
 
 def _diagonal(blocks: list[Array]) -> Array:

@@ -318,12 +318,11 @@ class _Linear(Columns):
         added = ca.reshape(pieces["far"], *shape) @ away
         if not self.first_order:
             return added
-        places = self.far_places
         _, inputs = self.actuators
         efforts = (ca.reshape(pieces["equilibrium"], *shape) @ away)[: len(inputs)]
         x0 = self._with(MX(self.point.s), self.momenta, pieces["momenta"])
         u0 = self._with(MX(self.point.u), self.efforts, pieces["efforts"])
-        balanced = self._with(u0, places, u0[places] + away)
+        balanced = self._with(u0, self.far_places, u0[self.far_places] + away)
         balanced = self._with(balanced, inputs, balanced[inputs] + efforts)
         along, full_k = self._along(x), k[: self.full.n_k] * MX(self._law_mask)
         of_rates, still = self._change_of_rates, (MX(self.point.n_u, 1), MX(self.full.n_k, 1))
