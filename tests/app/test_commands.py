@@ -13,7 +13,6 @@ import pytest
 from bad_models import BAD_MODELS, WARNED_MODELS, bus
 from mbdy.app.check import check
 from mbdy.app.common import program, quoted, version
-from mbdy.app.options import IntegratorName
 from mbdy.app.main import EXAMPLES
 from mbdy.app.options import IntegratorName
 from mbdy.app.progress import busy

@@ -16,9 +16,9 @@ struct partial *partial_new(const mbdy_model *model) {
     d->model = model;
     const size_t n_x = (size_t)model->n_x, n_u = (size_t)model->n_u, n_p = (size_t)model->n_p, n_k = (size_t)model->n_k;
     const size_t n_y = (size_t)model->n_y, vectors = 3 * n_x + n_u + n_p + n_k + n_y;
-    const size_t largest = n_x + n_u + n_k + n_p + (size_t)model->n_rows;
-    const size_t trail = model->n_rows ? (CLOSING_STEPS + 1) * n_x : 0;
-    d->s = calloc(vectors + largest + trail + n_x + (size_t)most[3], sizeof(double));
+    const size_t largest = n_x + n_u + n_k + n_p + 2 * (size_t)model->n_rows;
+    const size_t trail = model->n_rows ? 3 * (size_t)model->n_rows + n_x : 0;
+    d->s = calloc(vectors + largest + trail + (size_t)most[3], sizeof(double));
     d->arg = calloc((size_t)most[0], sizeof *d->arg);
     d->res = calloc((size_t)most[1], sizeof *d->res);
     d->iw = calloc((size_t)most[2], sizeof *d->iw);
@@ -35,8 +35,7 @@ struct partial *partial_new(const mbdy_model *model) {
     d->end = d->y + n_y;
     d->part = d->end;
     d->trail = d->part + largest;
-    d->point = d->trail + trail;
-    d->w = d->point + n_x;
+    d->w = d->trail + trail;
     return d;
 }
 
@@ -66,12 +65,7 @@ void partial_scaling(const mbdy_model *model, const double *s, double *change) {
     }
 }
 
-static void scaled_start(struct partial *d, mbdy_core *core) {
-    memcpy(d->part, mbdy_vector(core, MBDY_S), sizeof(double) * (size_t)d->model->n_x);
-    mbdy_normalise(d->model, d->part);
-}
-
-void partial_forward(struct partial *d, mbdy_core *core, int initial, int parameters, int want_rates, int want_outputs) {
+int partial_forward(struct partial *d, mbdy_core *core, int initial, int parameters, int want_rates, int want_outputs) {
     const double *x = mbdy_vector(core, MBDY_X), *u = mbdy_vector(core, MBDY_U), *k = mbdy_vector(core, MBDY_K);
     const double **arg = d->arg;
     if (parameters) {
@@ -80,12 +74,11 @@ void partial_forward(struct partial *d, mbdy_core *core, int initial, int parame
         partial_evaluate(d, MBDY_PREPARE_FORWARD);
     }
     if (initial) {
-        scaled_start(d, core);
         partial_scaling(d->model, mbdy_vector(core, MBDY_S), d->s);
-        arg[0] = d->part, arg[1] = k, arg[2] = d->s, arg[3] = d->k;
+        if (d->model->n_rows && !closing_forward(d, core)) return 0;
+        arg[0] = mbdy_vector(core, MBDY_S_CLOSED), arg[1] = k, arg[2] = d->s, arg[3] = d->k;
         d->res[0] = d->x;
         partial_evaluate(d, MBDY_START_FORWARD);
-        if (d->model->n_rows) closing_forward(d, core);
     }
     if (want_rates) {
         arg[0] = x, arg[1] = u, arg[2] = k, arg[3] = d->x, arg[4] = d->u, arg[5] = d->k;
@@ -97,6 +90,7 @@ void partial_forward(struct partial *d, mbdy_core *core, int initial, int parame
         d->res[0] = d->y;
         partial_evaluate(d, MBDY_OUTPUTS_FORWARD);
     }
+    return 1;
 }
 
 static void add(double *sum, const double *part, int n) {
@@ -116,21 +110,21 @@ static void reverse_of(struct partial *d, mbdy_core *core, const double *seed, i
     if (parameters) add(d->k, k, d->model->n_k);
 }
 
-void partial_reverse(struct partial *d, mbdy_core *core, int initial, int parameters, int of_rates, int of_outputs) {
+int partial_reverse(struct partial *d, mbdy_core *core, int initial, int parameters, int of_rates, int of_outputs) {
     if (of_rates) reverse_of(d, core, d->dx, parameters, MBDY_DERIVATIVES_REVERSE);
     if (of_outputs) reverse_of(d, core, d->y, parameters, MBDY_OUTPUTS_REVERSE);
     if (initial) {
         double *k = d->part + d->model->n_x;
-        if (d->model->n_rows) closing_reverse(d, core);
-        scaled_start(d, core);
-        d->arg[0] = d->part, d->arg[1] = mbdy_vector(core, MBDY_K), d->arg[2] = d->x;
+        d->arg[0] = mbdy_vector(core, MBDY_S_CLOSED), d->arg[1] = mbdy_vector(core, MBDY_K), d->arg[2] = d->x;
         d->res[0] = d->s, d->res[1] = k;
         partial_evaluate(d, MBDY_START_REVERSE);
-        partial_scaling(d->model, mbdy_vector(core, MBDY_S), d->s);
         add(d->k, k, d->model->n_k);
+        if (d->model->n_rows && !closing_reverse(d, core)) return 0;
+        partial_scaling(d->model, mbdy_vector(core, MBDY_S), d->s);
     }
-    if (!parameters) return;
+    if (!parameters) return 1;
     d->arg[0] = mbdy_vector(core, MBDY_P), d->arg[1] = d->k;
     d->res[0] = d->p;
     partial_evaluate(d, MBDY_PREPARE_REVERSE);
+    return 1;
 }

@@ -6,17 +6,13 @@
 
 #include "core.h"
 
-/* As the start closes loops (core/closing.c). */
-#define CLOSED 1e-13
-#define CLOSING_STEPS 50
-
 struct partial {
     const mbdy_model *model;
     double *s, *x, *u, *p, *k; /* changes of the knowns in, or gradients by them out */
     double *dx, *y;            /* changes of the unknowns out, or seeds in */
     double *end;     /* of the vectors, which lie in one block that begins at s */
     double *w, *part;
-    double *trail, *point; /* of closing.c */
+    double *trail; /* of closing_partial.c */
     const double **arg;
     double **res;
     int *iw;
@@ -31,14 +27,15 @@ void partial_clear(struct partial *d);
    by `s` from that by the scaled vector: the map is symmetric. */
 void partial_scaling(const mbdy_model *model, const double *s, double *change);
 
-/* The start closes loops: the change of x by this from the change without, or its gradients by x and k. */
-void closing_forward(struct partial *d, mbdy_core *core);
-void closing_reverse(struct partial *d, mbdy_core *core);
+/* The start closes loops: the change of start values by this, or their gradients (and those by k) before it. 0 where start
+   values that were given contradict the loops, which leaves no derivative. */
+int closing_forward(struct partial *d, mbdy_core *core);
+int closing_reverse(struct partial *d, mbdy_core *core);
 
-/* What follows from changes of s or x, u and, where `parameters`, p. `initial`: x follows from s. */
-void partial_forward(struct partial *d, mbdy_core *core, int initial, int parameters, int want_rates, int want_outputs);
+/* What follows from changes of s or x, u and, where `parameters`, p. `initial`: x follows from s. 0 as closing_forward. */
+int partial_forward(struct partial *d, mbdy_core *core, int initial, int parameters, int want_rates, int want_outputs);
 
 /* The gradients by s or x, u and, where `parameters`, p from the seeds in dx and y. */
-void partial_reverse(struct partial *d, mbdy_core *core, int initial, int parameters, int of_rates, int of_outputs);
+int partial_reverse(struct partial *d, mbdy_core *core, int initial, int parameters, int of_rates, int of_outputs);
 
 #endif

@@ -271,6 +271,10 @@ static int has(const plant *it, const unsigned refs[], size_t n, int vector) {
     return 0;
 }
 
+static int no_derivative(plant *it) {
+    return plant_say(it, PLANT_DISCARD, "start values that were given contradict the loops, which leaves no derivative: give fewer");
+}
+
 int plant_directional(plant *it, const unsigned unknowns[], size_t n_unknowns, const unsigned knowns[], size_t n_knowns,
                       const double seed[], size_t n_seed, double change[], size_t n_change) {
     int status = has_partials(it, MBDY_OUTPUTS_FORWARD);
@@ -281,9 +285,10 @@ int plant_directional(plant *it, const unsigned unknowns[], size_t n_unknowns, c
         double *to = known_change(it, knowns[i]);
         for (int k = 0; k < it->own->variables[knowns[i]].size; k++) to[k] += *seed++;
     }
-    partial_forward(it->partial, it->core, it->now.started == 0.0, has(it, knowns, n_knowns, PLANT_PARAMETER),
-                    has(it, unknowns, n_unknowns, PLANT_DERIVATIVE),
-                    has(it, unknowns, n_unknowns, PLANT_OUTPUT) || has(it, unknowns, n_unknowns, PLANT_CALCULATED));
+    if (!partial_forward(it->partial, it->core, it->now.started == 0.0, has(it, knowns, n_knowns, PLANT_PARAMETER),
+                         has(it, unknowns, n_unknowns, PLANT_DERIVATIVE),
+                         has(it, unknowns, n_unknowns, PLANT_OUTPUT) || has(it, unknowns, n_unknowns, PLANT_CALCULATED)))
+        return no_derivative(it);
     double *to = change;
     for (size_t i = 0; i < n_unknowns; i++) {
         const int size = it->own->variables[unknowns[i]].size;
@@ -303,9 +308,10 @@ int plant_adjoint(plant *it, const unsigned unknowns[], size_t n_unknowns, const
         double *to = unknown_change(it, unknowns[i]);
         for (int k = 0; k < it->own->variables[unknowns[i]].size; k++) to[k] += *seed++;
     }
-    partial_reverse(it->partial, it->core, it->now.started == 0.0, has(it, knowns, n_knowns, PLANT_PARAMETER),
-                    has(it, unknowns, n_unknowns, PLANT_DERIVATIVE),
-                    has(it, unknowns, n_unknowns, PLANT_OUTPUT) || has(it, unknowns, n_unknowns, PLANT_CALCULATED));
+    if (!partial_reverse(it->partial, it->core, it->now.started == 0.0, has(it, knowns, n_knowns, PLANT_PARAMETER),
+                         has(it, unknowns, n_unknowns, PLANT_DERIVATIVE),
+                         has(it, unknowns, n_unknowns, PLANT_OUTPUT) || has(it, unknowns, n_unknowns, PLANT_CALCULATED)))
+        return no_derivative(it);
     double *to = gradient;
     for (size_t i = 0; i < n_knowns; i++) {
         const int size = it->own->variables[knowns[i]].size;

@@ -231,6 +231,43 @@ int mbdy_freedoms(mbdy_core *core, int *rows, int *rank) {
     return free - *rank;
 }
 
+/* Rank of the work rows after they were made orthogonal, beside the right-hand side. */
+static int weighed_rank(const mbdy_mechanism *c, const double *scale, const int *free) {
+    mbdy_weigh(c, scale, free);
+    rows_orthogonal(c->rows, c->right, c->m->n_rows, c->n);
+    return rows_solve(c->rows, c->right, c->m->n_rows, c->n, RANK, 0.0, c->step);
+}
+
+/* The columns that may move are those that closing would take: with them all rows are held that can be at all. */
+int mbdy_correct(mbdy_core *core, int of_speeds, const double *residual, double *change) {
+    const double *z = core->vector[MBDY_S_CLOSED];
+    const mbdy_mechanism c = mbdy_mechanism_at(core, z);
+    const double *scale = of_speeds ? c.scale : c.soft;
+    memset(c.right, 0, sizeof(double) * (size_t)c.m->n_rows);
+    const int rank = weighed_rank(&c, scale, c.movable);
+    for (int modes = 0; modes < 2; modes++) {
+        released(&c, of_speeds ? speed : coordinate, 0, modes);
+        for (int i = 0; i < c.m->n_rows; i++) c.right[i] = -residual[i] * row_scale(&c, i);
+        if (weighed_rank(&c, scale, c.free) < rank) continue;
+        for (int k = 0; k < c.n; k++) c.step[k] *= scale[k];
+        for (int k = 0; k < c.n; k++) {
+            if (of_speeds || is_modal(&c, k) || c.m->motions[k] != MBDY_QUATERNION) {
+                change[of_speeds ? speed(&c, k) : coordinate(&c, k)] += c.step[k];
+                continue;
+            }
+            const double *q = z + coordinate(&c, k), *v = c.step + k; /* half of q times (0, v) */
+            double *d = change + coordinate(&c, k);
+            d[0] -= 0.5 * (q[1] * v[0] + q[2] * v[1] + q[3] * v[2]);
+            d[1] += 0.5 * (q[0] * v[0] + q[2] * v[2] - q[3] * v[1]);
+            d[2] += 0.5 * (q[0] * v[1] + q[3] * v[0] - q[1] * v[2]);
+            d[3] += 0.5 * (q[0] * v[2] + q[1] * v[1] - q[2] * v[0]);
+            k += 2;
+        }
+        return 1;
+    }
+    return 0;
+}
+
 /* A start value as it was given, of a quaternion scaled to one and with the sign of what has become of it. */
 double mbdy_start_value(const mbdy_core *core, int place) {
     const double *s = core->vector[MBDY_S], *z = core->vector[MBDY_S_CLOSED];

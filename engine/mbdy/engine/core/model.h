@@ -21,14 +21,12 @@ typedef struct {
    impulses would move it, APPROACH (x, u, k) the errors as whole angles, their rates with the speeds in x, and cosines that
    are not positive where axes are opposed which should be aligned.
 
-   NEARER is ASSEMBLE of all loops, ALIGN the state that LATCH leaves. A forward function takes the arguments, then their
+   CLOSURE is the errors of GAPS, then the rates. A forward function takes the arguments, then their
    changes, and gives the change of the result; a reverse one takes the arguments, then a seed, and gives gradients. */
 enum mbdy_equation {
     MBDY_PREPARE, MBDY_START, MBDY_DERIVATIVES, MBDY_OUTPUTS, MBDY_LATCH, MBDY_GAPS, MBDY_ASSEMBLE, MBDY_APPROACH,
-    MBDY_PREPARE_FORWARD, MBDY_START_FORWARD, MBDY_DERIVATIVES_FORWARD, MBDY_OUTPUTS_FORWARD, MBDY_NEARER_FORWARD,
-    MBDY_ALIGN_FORWARD,
-    MBDY_PREPARE_REVERSE, MBDY_START_REVERSE, MBDY_DERIVATIVES_REVERSE, MBDY_OUTPUTS_REVERSE, MBDY_NEARER_REVERSE,
-    MBDY_ALIGN_REVERSE,
+    MBDY_PREPARE_FORWARD, MBDY_START_FORWARD, MBDY_DERIVATIVES_FORWARD, MBDY_OUTPUTS_FORWARD, MBDY_CLOSURE_FORWARD,
+    MBDY_PREPARE_REVERSE, MBDY_START_REVERSE, MBDY_DERIVATIVES_REVERSE, MBDY_OUTPUTS_REVERSE, MBDY_CLOSURE_REVERSE,
     MBDY_EQUATIONS
 };
 

@@ -31,16 +31,12 @@ def _smooth(equations: Equations) -> tuple[ca.Function, ...]:
 
 
 def _closing(equations: Equations) -> tuple[ca.Function, ...]:
-    """How a start closes loops: ``mbdy_model_nearer``, a step towards closed ones; ``mbdy_model_align``, of speeds."""
-    if equations.assemble is None or equations.latch is None:
+    """What a start makes vanish where there are loops: ``mbdy_model_closure``, their errors, then the rates of these."""
+    if equations.gaps is None:
         return ()
-    x, u, k = (MX.sym(name, *equations.latch.size_in(i)) for i, name in enumerate(("x", "u", "k")))
-    nearer, aligned = equations.assemble(x, u, k, ca.inf), equations.latch(x, u, k)[0]
-    names = ["x", "u", "k"], ["x_closed"]
-    return (
-        ca.Function("mbdy_model_nearer", [x, u, k], [nearer], *names),
-        ca.Function("mbdy_model_align", [x, u, k], [aligned], *names),
-    )
+    x, u, k = (MX.sym(name, *equations.gaps.size_in(i)) for i, name in enumerate(("x", "u", "k")))
+    open_by = ca.vertcat(*equations.gaps(x, u, k))
+    return (ca.Function("mbdy_model_closure", [x, u, k], [open_by], ["x", "u", "k"], ["open_by"]),)
 
 
 def smooth_derivatives(equations: Equations) -> ca.Function:
