@@ -31,7 +31,7 @@ def _smooth(equations: Equations) -> tuple[ca.Function, ...]:
 
 
 def _closing(equations: Equations) -> tuple[ca.Function, ...]:
-    """What a start makes vanish where there are loops: ``mbdy_model_closure``, their errors, then the rates of these."""
+    """What a start makes vanish where there are loops: ``mbdy_model_closure``, errors, then their rates."""
     if equations.gaps is None:
         return ()
     x, u, k = (MX.sym(name, *equations.gaps.size_in(i)) for i, name in enumerate(("x", "u", "k")))
