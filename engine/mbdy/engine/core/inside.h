@@ -4,6 +4,7 @@
 #define MBDY_INSIDE_H
 
 #include "core.h"
+#include "old_glibc.h"
 
 /* One integrator: `step` moves x by the internal step h, from and to being fractions of the communication step;
    `reals` and `places` say how many doubles and ints it needs in core->work and core->work_places, NULL for none. */
