@@ -9,7 +9,6 @@ import pytest
 from fmpy.ssp.ssd import read_ssd
 
 from fmu.ssp_cases import DRIVEN, SENSED, described
-from mbdy.engine.core.build import compiler
 from mbdy.fmu.native.platforms import this_machine
 
 
@@ -84,7 +83,6 @@ def test_ssp_wants_a_model_file(satellite: Path, controller: Path, mbdy):
     assert "/: is a folder" in mbdy("ssp", "/", "--controller", controller).err
 
 
-@pytest.mark.skipif(compiler() is None, reason="no C compiler")
 def test_ssp_takes_a_native_plant_for_named_platforms(satellite: Path, controller: Path, mbdy):
     words = ("--kind", "native", "--platform", this_machine(), "-o", "sat.ssp")
     assert mbdy("ssp", satellite, "--controller", controller, *words).status == 0

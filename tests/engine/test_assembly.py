@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mbdy.engine.assembly.start import StartMovedWarning, assemble, assembly, started
-from mbdy.engine.core.build import CompilerError, found_compiler
+from mbdy.engine.core.build import CompilerError, compiler
 from mbdy.engine.files import rules
 from mbdy.engine.files.loops import ROWS
 from mbdy.engine.files.read import dumps, load, loads
@@ -330,14 +330,14 @@ def test_reading_compiles_and_closes_nothing(monkeypatch: pytest.MonkeyPatch, tm
     path = tmp_path / "bar.toml"
     path.write_text(FOUR_BAR_FILE)
     monkeypatch.setenv("MBDY_CC", "none")
-    found_compiler.cache_clear()
+    compiler.cache_clear()
     try:
         model = load(path)
         assert dict(model.initial) == {}
         with pytest.raises(CompilerError, match="MBDY_CC"):
             assemble(model)
     finally:
-        found_compiler.cache_clear()
+        compiler.cache_clear()
 
 
 @settings(max_examples=25, deadline=None)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from mbdy.blocks import Plant
-from mbdy.engine import CompilerError, NoCacheNote, compiled
+from mbdy.engine import CompilerError, NoCacheNote, compiled, equations
 from mbdy.engine.core.build import FLAGS, LINK, Compiler, compiler, shared_library
 from mbdy.engine.core.library import generated, sources
 from systems import chain, star
@@ -23,6 +23,8 @@ from systems import chain, star
 SHOWN = '__attribute__((visibility("default")))'
 TEN_YEARS_AGO = (2, 24)
 """The glibc of August 2016."""
+OF_A_STRUCTURE = ("model.c", "table.c")
+"""What is compiled for each structure."""
 TWO_COMPILERS = 1e-12
 """Of the same operations; libm and contraction may differ in the last bit, in fifty steps."""
 
@@ -62,7 +64,8 @@ def test_a_build_is_kept_by_its_content(tmp_path, monkeypatch):
     assert compiled(chain(1)).library == first
     assert first.stat().st_mtime_ns == made
     assert compiled(star(3)).library != first
-    kept = [first.suffix, ".o", ".o"] * 2
+    own = sum(name.endswith(".c") for name in sources(equations(chain(1)))) + 1  # and what shows its functions
+    kept = [first.suffix] * 2 + [".o"] * (own + len(OF_A_STRUCTURE))
     assert sorted(p.suffix for p in first.parent.iterdir()) == sorted(kept + [".sha256"] * len(kept))
 
 
@@ -177,7 +180,7 @@ def test_without_a_compiler_the_error_names_the_extra(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("MBDY_CC", raising=False)
     monkeypatch.setitem(sys.modules, "ziglang", None)
-    module = sys.modules["mbdy.engine.core.library"]
+    module = sys.modules["mbdy.engine.core.build"]
     module.compiler.cache_clear()
     try:
         with pytest.raises(CompilerError, match=r"pip install mbdy\[native\]"):
@@ -188,7 +191,7 @@ def test_without_a_compiler_the_error_names_the_extra(monkeypatch, tmp_path):
 
 
 def test_a_compiler_that_is_none_is_named(monkeypatch):
-    module = sys.modules["mbdy.engine.core.library"]
+    module = sys.modules["mbdy.engine.core.build"]
     monkeypatch.setenv("MBDY_CC", "/nowhere/cc")
     module.compiler.cache_clear()
     try:
@@ -203,7 +206,7 @@ def test_a_failing_compiler_is_named(tmp_path, monkeypatch):
     broken = tmp_path / "broken-cc"
     broken.write_text('#!/bin/sh\n[ "$1" = --version ] && exit 0\necho no such luck >&2\nexit 3\n')
     broken.chmod(0o755)
-    module = sys.modules["mbdy.engine.core.library"]
+    module = sys.modules["mbdy.engine.core.build"]
     monkeypatch.setenv("MBDY_CC", str(broken))
     monkeypatch.setenv("MBDY_CACHE", str(tmp_path / "cache"))
     module.compiler.cache_clear()
@@ -233,7 +236,6 @@ def test_our_c_compiles_without_a_warning(tmp_path, implicit):
 COUNTING_MAIN = r"""
 #include <stdio.h>
 #include <stddef.h>
-#include "config.h"
 #include "core.h"
 static int allocations;
 void *__real_malloc(size_t);
@@ -243,17 +245,22 @@ void *__wrap_malloc(size_t n) { allocations++; return __real_malloc(n); }
 void *__wrap_calloc(size_t n, size_t m) { allocations++; return __real_calloc(n, m); }
 void *__wrap_realloc(void *p, size_t n) { allocations++; return __real_realloc(p, n); }
 int main(void) {
-    mbdy_core *core = mbdy_new();
+    const mbdy_model *model = mbdy_this();
+    mbdy_core *cores[] = {mbdy_new(model, 0, NULL), mbdy_new(model, 1, NULL), mbdy_new(model, 2, NULL)};
     int before = allocations, done = 0, pick[] = {0};
-    double out[10], *s = mbdy_vector(core, MBDY_S), *p = mbdy_vector(core, MBDY_P);
-    PARAMETERS
-    if (mbdy_prepare(core) || mbdy_start(core)) return 2;
-    for (int i = 0; i < 100; i++)
-        if (mbdy_step(core, 0.01, 0.001, i % (2 + MBDY_IMPLICIT), i % 3)) return 3;
-    if (mbdy_run(core, 10, 0.01, 0.001, 0, 0, NULL, pick, 1, out, &done) || done != 10) return 4;
-    if (mbdy_run(core, 1, 0.01, 0.001, 0, 2, NULL, pick, 1, out, &done) != MBDY_BAD_STEP || done) return 5;
-    if (mbdy_step(core, 0.01, 0.001, 0, 3) != MBDY_BAD_STEP) return 6;
-    mbdy_free(core);
+    double out[10];
+    for (int c = 0; c < INTEGRATORS; c++) {
+        mbdy_core *core = cores[c];
+        double *s = mbdy_vector(core, MBDY_S), *p = mbdy_vector(core, MBDY_P);
+        PARAMETERS
+        if (mbdy_prepare(core) || mbdy_start(core)) return 2;
+        for (int i = 0; i < 100; i++)
+            if (mbdy_advance(core, 0.01, 0.001, i % 3)) return 3;
+        if (mbdy_run(core, 10, 0.01, 0.001, 0, NULL, pick, 1, out, &done) || done != 10) return 4;
+        if (mbdy_run(core, 1, 0.01, 0.001, 2, NULL, pick, 1, out, &done) != MBDY_BAD_STEP || done) return 5;
+        if (mbdy_advance(core, 0.01, 0.001, 3) != MBDY_BAD_STEP) return 6;
+    }
+    for (int c = 0; c < 3; c++) mbdy_free(cores[c]);
     printf("%d %d", before, allocations - before);
     return 0;
 }
@@ -269,12 +276,13 @@ def test_nothing_is_allocated_after_initialisation(tmp_path, implicit):
     table = compiled(model).equations.ports
     lines = [f"p[{i}] = {value!r};" for i, value in enumerate(table.vector("parameter"))]
     lines += [f"s[{i}] = {value!r};" for i, value in enumerate(table.start)]
-    (tmp_path / "main.c").write_text(COUNTING_MAIN.replace("PARAMETERS", "\n    ".join(lines)))
+    (tmp_path / "main.c").write_text(COUNTING_MAIN.replace("PARAMETERS", "\n        ".join(lines)))
     wraps = [f"-Wl,--wrap={name}" for name in ("malloc", "calloc", "realloc")]
     command = [
         "cc",
         "-O1",
         "-fsanitize=undefined",
+        f"-DINTEGRATORS={3 if implicit else 2}",
         "main.c",
         *(path.name for path in tmp_path.glob("*.c") if path.name != "main.c"),
         *wraps,

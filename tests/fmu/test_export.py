@@ -16,7 +16,7 @@ from flavours import PYTHON, Flavour
 from fmu.client import only, satellite
 from mbdy.blocks import Plant
 from mbdy.engine import CompilerError, ModelError
-from mbdy.engine.core.build import compiler, found_compiler
+from mbdy.engine.core.build import compiler
 from mbdy.fmu import ExportError, export_fmu
 from mbdy.fmu.export import platforms_of
 from mbdy.fmu.native.platforms import ALL, host
@@ -130,9 +130,9 @@ def remedy(request, monkeypatch):
         monkeypatch.setenv("PATH", "")
         monkeypatch.setattr("mbdy.engine.core.build.find_spec", lambda name: None)
         words = r"no C compiler found.*pip install mbdy\[native\]"
-    found_compiler.cache_clear()
+    compiler.cache_clear()
     yield words
-    found_compiler.cache_clear()
+    compiler.cache_clear()
 
 
 def test_without_a_compiler(remedy, export, tmp_path):

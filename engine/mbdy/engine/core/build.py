@@ -73,14 +73,15 @@ class Compiler:
 
 
 @cache
-def found_compiler() -> Compiler | None:
-    """The C compiler: ``MBDY_CC`` (``none`` for none), ``CC``, cc, gcc, clang, or ziglang; None without one.
+def compiler() -> Compiler:
+    """The C compiler that runs models: ``MBDY_CC`` (``none`` for none), ``CC``, cc, gcc, clang, or ziglang.
 
-    Raises `CompilerError` where ``MBDY_CC`` names none.
+    Raises `NoCompilerError`, which says what brings one, where there is none, and `CompilerError` where ``MBDY_CC``
+    names none.
     """
     chosen = os.environ.get(COMPILER_VARIABLE, "").strip()
     if chosen == NONE:
-        return None
+        raise NoCompilerError(f"{COMPILER_VARIABLE}={NONE} is set, so no C compiler is used; unset {COMPILER_VARIABLE}")
     for command in [_words(chosen)] if chosen else _candidates():
         try:
             said = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60, check=True)
@@ -89,15 +90,6 @@ def found_compiler() -> Compiler | None:
         return Compiler(command, said.stdout.strip())
     if chosen:
         raise CompilerError(f"{COMPILER_VARIABLE}={chosen}: is no C compiler that answers --version; name one, or none")
-    return None
-
-
-def compiler() -> Compiler:
-    """The C compiler that runs models; raises `NoCompilerError`, which says what brings one, where there is none."""
-    if cc := found_compiler():
-        return cc
-    if os.environ.get(COMPILER_VARIABLE, "").strip() == NONE:
-        raise NoCompilerError(f"{COMPILER_VARIABLE}={NONE} is set, so no C compiler is used; unset {COMPILER_VARIABLE}")
     raise NoCompilerError("no C compiler found (cc, gcc, clang or ziglang); `pip install mbdy[native]` brings one")
 
 

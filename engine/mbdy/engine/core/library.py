@@ -20,8 +20,8 @@ from mbdy.engine.order_n.equations import Equations
 
 FOLDER = Path(__file__).parent
 FILES = (
-    "model.h", "core.h", "old_glibc.h", "inside.h", "rows.h", "mechanism.h", "core.c", "loops.c", "mechanism.c", "closing_steps.c",
-    "closing.c", "explain.c",
+    "model.h", "core.h", "old_glibc.h", "inside.h", "rows.h", "mechanism.h", "core.c", "loops.c", "mechanism.c",
+    "closing_steps.c", "closing.c", "explain.c",
 )  # fmt: skip
 DOOR = "door.c"
 HEADER = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("model.h", "core.h"))
