@@ -16,7 +16,7 @@ import pytest
 
 from mbdy.blocks import Plant
 from mbdy.engine import CompilerError, NoCacheNote, compiled
-from mbdy.engine.core.build import FLAGS, LINK, Compiler, compiler, shared_library
+from mbdy.engine.core.build import FLAGS, LINK, Compiler, compiler, found_compiler, shared_library
 from mbdy.engine.core.library import generated, sources
 from systems import chain, star
 
@@ -175,45 +175,43 @@ def test_a_cache_that_cannot_be_is_said(tmp_path, monkeypatch):
 def test_without_a_compiler_the_error_names_the_extra(monkeypatch, tmp_path):
     """As on a machine with no cc and without ziglang."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv("MBDY_CC", raising=False)
+    for name in ("MBDY_CC", "CC"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setitem(sys.modules, "ziglang", None)
-    module = sys.modules["mbdy.engine.core.library"]
-    module.compiler.cache_clear()
+    found_compiler.cache_clear()
     try:
         with pytest.raises(CompilerError, match=r"pip install mbdy\[native\]"):
             Plant(chain(1))
     finally:
         monkeypatch.undo()
-        module.compiler.cache_clear()
+        found_compiler.cache_clear()
 
 
 def test_a_compiler_that_is_none_is_named(monkeypatch):
-    module = sys.modules["mbdy.engine.core.library"]
     monkeypatch.setenv("MBDY_CC", "/nowhere/cc")
-    module.compiler.cache_clear()
+    found_compiler.cache_clear()
     try:
         with pytest.raises(CompilerError, match="MBDY_CC=/nowhere/cc"):
             Plant(chain(1))
     finally:
         monkeypatch.undo()
-        module.compiler.cache_clear()
+        found_compiler.cache_clear()
 
 
 def test_a_failing_compiler_is_named(tmp_path, monkeypatch):
     broken = tmp_path / "broken-cc"
     broken.write_text('#!/bin/sh\n[ "$1" = --version ] && exit 0\necho no such luck >&2\nexit 3\n')
     broken.chmod(0o755)
-    module = sys.modules["mbdy.engine.core.library"]
     monkeypatch.setenv("MBDY_CC", str(broken))
     monkeypatch.setenv("MBDY_CACHE", str(tmp_path / "cache"))
-    module.compiler.cache_clear()
+    found_compiler.cache_clear()
     try:
         with pytest.raises(CompilerError, match=r"broken-cc.*status 3(.|\n)*no such luck"):
             compiled(chain(1))
         assert list((tmp_path / "cache").iterdir()) == []
     finally:
         monkeypatch.undo()
-        module.compiler.cache_clear()
+        found_compiler.cache_clear()
 
 
 def _sources(folder, model, implicit):
