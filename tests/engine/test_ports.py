@@ -131,11 +131,10 @@ def test_start_values_left_out_are_part_of_the_structure():
     assert made[0].derivatives is not made[2].derivatives
 
 
-@pytest.mark.parametrize("virtual", [False, True], ids=["compiled", "virtual"])
-def test_a_latch_whose_impulse_is_no_output_and_a_dock_whose_errors_are_none(virtual):
+def test_a_latch_whose_impulse_is_no_output_and_a_dock_whose_errors_are_none():
     choice = PortChoice(inputs=("dish.joint.locked", "loop.*.closed"), outputs=("*.omega", "loop.*.impulse"))
     model = docking(closed=False)
-    plants = [Plant(one, step=0.01, virtual=virtual) for one in (model, replace(model, port_choice=choice))]
+    plants = [Plant(one, step=0.01) for one in (model, replace(model, port_choice=choice))]
     for name in ("dish.joint.locked", "loop.dock.closed"):
         for plant in plants:
             plant.step(0.1)
