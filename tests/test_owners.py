@@ -30,7 +30,6 @@ ALLOWED = {
     "fmu_src/mbdy/fmu/ssp/links.py:_end": TYPED,
     "fmu_src/mbdy/fmu/ssp/links.py:_indexed": "descriptions of other tools' FMUs",
     "engine/mbdy/engine/files/joints.py:_independent": PATH,
-    "engine/mbdy/engine/files/modes.py:_entries": PATH,
     "engine/mbdy/engine/files/read.py:_model": PATH,
     "engine/mbdy/engine/files/write.py:dumps": "keys of a file",
     "app/mbdy/app/new.py:template": PATH,

@@ -238,10 +238,45 @@ static int weighed_rank(const mbdy_mechanism *c, const double *scale, const int 
     return rows_solve(c->rows, c->right, c->m->n_rows, c->n, RANK, 0.0, c->step);
 }
 
+/* c.step, scaled, added to coordinates or speeds. */
+static void take_step(const mbdy_mechanism *c, const double *scale, int of_speeds, double *change) {
+    const double *z = c->core->vector[MBDY_S_CLOSED];
+    for (int k = 0; k < c->n; k++) c->step[k] *= scale[k];
+    for (int k = 0; k < c->n; k++) {
+        if (of_speeds || is_modal(c, k) || c->m->motions[k] != MBDY_QUATERNION) {
+            change[of_speeds ? speed(c, k) : coordinate(c, k)] += c->step[k];
+            continue;
+        }
+        const double *q = z + coordinate(c, k), *v = c->step + k; /* half of q times (0, v) */
+        double *d = change + coordinate(c, k);
+        d[0] -= 0.5 * (q[1] * v[0] + q[2] * v[1] + q[3] * v[2]);
+        d[1] += 0.5 * (q[0] * v[0] + q[2] * v[2] - q[3] * v[1]);
+        d[2] += 0.5 * (q[0] * v[1] + q[3] * v[0] - q[1] * v[2]);
+        d[3] += 0.5 * (q[0] * v[2] + q[1] * v[1] - q[2] * v[0]);
+        k += 2;
+    }
+}
+
+/* c.step, which takes the errors out, becomes what all that may move would do by their masses, as a latch does. */
+static void by_masses(const mbdy_mechanism *c, const double *scale) {
+    mbdy_core *core = c->core;
+    const size_t size = sizeof(double) * (size_t)c->m->n_x;
+    memcpy(c->trial, core->vector[MBDY_S_CLOSED], size);
+    for (int k = 0; k < c->n; k++) c->trial[speed(c, k)] -= c->step[k] * scale[k];
+    memcpy(c->origin, c->trial, size);
+    core->arg[1] = core->vector[MBDY_U], core->arg[2] = core->vector[MBDY_K];
+    for (int i = 0; i < LATCHES; i++) {
+        core->arg[0] = c->trial;
+        core->res[0] = c->best, core->res[1] = NULL;
+        mbdy_evaluate(core, MBDY_LATCH);
+        memcpy(c->trial, c->best, size);
+    }
+    for (int k = 0; k < c->n; k++) c->step[k] = (c->trial[speed(c, k)] - c->origin[speed(c, k)]) / scale[k];
+}
+
 /* The columns that may move are those that closing would take: with them all rows are held that can be at all. */
 int mbdy_correct(mbdy_core *core, int of_speeds, const double *residual, double *change) {
-    const double *z = core->vector[MBDY_S_CLOSED];
-    const mbdy_mechanism c = mbdy_mechanism_at(core, z);
+    const mbdy_mechanism c = mbdy_mechanism_at(core, core->vector[MBDY_S_CLOSED]);
     const double *scale = of_speeds ? c.scale : c.soft;
     memset(c.right, 0, sizeof(double) * (size_t)c.m->n_rows);
     const int rank = weighed_rank(&c, scale, c.movable);
@@ -249,23 +284,16 @@ int mbdy_correct(mbdy_core *core, int of_speeds, const double *residual, double 
         released(&c, of_speeds ? speed : coordinate, 0, modes);
         for (int i = 0; i < c.m->n_rows; i++) c.right[i] = -residual[i] * row_scale(&c, i);
         if (weighed_rank(&c, scale, c.free) < rank) continue;
-        for (int k = 0; k < c.n; k++) c.step[k] *= scale[k];
-        for (int k = 0; k < c.n; k++) {
-            if (of_speeds || is_modal(&c, k) || c.m->motions[k] != MBDY_QUATERNION) {
-                change[of_speeds ? speed(&c, k) : coordinate(&c, k)] += c.step[k];
-                continue;
-            }
-            const double *q = z + coordinate(&c, k), *v = c.step + k; /* half of q times (0, v) */
-            double *d = change + coordinate(&c, k);
-            d[0] -= 0.5 * (q[1] * v[0] + q[2] * v[1] + q[3] * v[2]);
-            d[1] += 0.5 * (q[0] * v[0] + q[2] * v[2] - q[3] * v[1]);
-            d[2] += 0.5 * (q[0] * v[1] + q[3] * v[0] - q[1] * v[2]);
-            d[3] += 0.5 * (q[0] * v[2] + q[1] * v[1] - q[2] * v[0]);
-            k += 2;
-        }
+        take_step(&c, scale, of_speeds, change);
         return 1;
     }
-    return 0;
+    for (int i = 0; i < c.m->n_x; i++)
+        if (mbdy_moved(core, i)) return 0;
+    for (int i = 0; i < c.m->n_rows; i++) c.right[i] = -residual[i] * row_scale(&c, i);
+    weighed_rank(&c, c.scale, c.movable);
+    by_masses(&c, c.scale);
+    take_step(&c, c.scale, of_speeds, change);
+    return 1;
 }
 
 /* A start value as it was given, of a quaternion scaled to one and with the sign of what has become of it. */

@@ -65,8 +65,8 @@ int mbdy_moved(const mbdy_core *core, int place);
 int mbdy_freedoms(mbdy_core *core, int *rows, int *rank);
 
 /* To the first order, what closing at S_CLOSED makes of errors (or rates of these, with `of_speeds`) of all rows: the change
-   of coordinates (or speeds) that takes them out is added to `change` (n_x). 0 where the start values that were given leave
-   too little free for all rows. For models with loops. */
+   of coordinates (or speeds) that takes them out is added to `change` (n_x). 0 where start values that were given contradict
+   the loops and were moved, which leaves no such change. For models with loops. */
 int mbdy_correct(mbdy_core *core, int of_speeds, const double *residual, double *change);
 
 /* MBDY_BAD_INPUT where an input (of the core's own u where NULL) cannot be used, which a step would say too. */
