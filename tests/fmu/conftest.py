@@ -18,10 +18,6 @@ from mbdy.engine import Model
 from mbdy.fmu import export_fmu
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "flavours(some): the flavours in which a test runs, instead of one of each kind")
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrises by ``flavour``, the flavour under test; marks of a test go before its module's."""
     if "flavour" in metafunc.fixturenames:
