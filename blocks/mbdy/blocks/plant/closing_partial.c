@@ -35,8 +35,8 @@ int closing_reverse(struct partial *d, mbdy_core *core) {
             for (int j = 0; j < n_x; j++) *gradient += d->s[j] * step[j];
         }
         closure(d, core, MBDY_CLOSURE_REVERSE, rows, (double *const[3]){s, u, k});
-        for (int j = 0; j < n_x; j++) d->s[j] += s[j];
-        for (int j = 0; j < d->model->n_k; j++) d->k[j] += k[j];
+        partial_add(d->s, s, n_x);
+        partial_add(d->k, k, d->model->n_k);
     }
     return 1;
 }

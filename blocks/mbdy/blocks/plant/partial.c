@@ -54,8 +54,6 @@ void partial_evaluate(struct partial *d, int equation) {
 
 void partial_clear(struct partial *d) { memset(d->s, 0, (size_t)((char *)d->end - (char *)d->s)); }
 
-/* The start scales quaternions to one. The change of such a scaled one from the change of what was set, or (the map is
-   symmetric) the gradient by what was set from that by the scaled one. */
 void partial_scaling(const mbdy_model *model, const double *s, double *change) {
     for (int i = 0; i < model->n_quaternions; i++) {
         const double *q = s + model->quaternions[i];
@@ -93,21 +91,20 @@ int partial_forward(struct partial *d, mbdy_core *core, int initial, int paramet
     return 1;
 }
 
-static void add(double *sum, const double *part, int n) {
+void partial_add(double *sum, const double *part, int n) {
     for (int i = 0; i < n; i++) sum[i] += part[i];
 }
 
 /* One function of x, u and k: its gradients (that by k where `parameters`) are added to what is there. */
-static void reverse_of(struct partial *d, mbdy_core *core, const double *seed, int parameters,
-                       int equation) {
+static void reverse_of(struct partial *d, mbdy_core *core, const double *seed, int parameters, int equation) {
     d->arg[0] = mbdy_vector(core, MBDY_X), d->arg[1] = mbdy_vector(core, MBDY_U), d->arg[2] = mbdy_vector(core, MBDY_K);
     d->arg[3] = seed;
     double *x = d->part, *u = x + d->model->n_x, *k = u + d->model->n_u;
     d->res[0] = x, d->res[1] = u, d->res[2] = parameters ? k : NULL;
     partial_evaluate(d, equation);
-    add(d->x, x, d->model->n_x);
-    add(d->u, u, d->model->n_u);
-    if (parameters) add(d->k, k, d->model->n_k);
+    partial_add(d->x, x, d->model->n_x);
+    partial_add(d->u, u, d->model->n_u);
+    if (parameters) partial_add(d->k, k, d->model->n_k);
 }
 
 int partial_reverse(struct partial *d, mbdy_core *core, int initial, int parameters, int of_rates, int of_outputs) {
@@ -118,7 +115,7 @@ int partial_reverse(struct partial *d, mbdy_core *core, int initial, int paramet
         d->arg[0] = mbdy_vector(core, MBDY_S_CLOSED), d->arg[1] = mbdy_vector(core, MBDY_K), d->arg[2] = d->x;
         d->res[0] = d->s, d->res[1] = k;
         partial_evaluate(d, MBDY_START_REVERSE);
-        add(d->k, k, d->model->n_k);
+        partial_add(d->k, k, d->model->n_k);
         if (d->model->n_rows && !closing_reverse(d, core)) return 0;
         partial_scaling(d->model, mbdy_vector(core, MBDY_S), d->s);
     }

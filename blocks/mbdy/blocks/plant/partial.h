@@ -22,6 +22,7 @@ void partial_evaluate(struct partial *d, int equation);
 struct partial *partial_new(const mbdy_model *model);
 void partial_free(struct partial *d);
 void partial_clear(struct partial *d);
+void partial_add(double *sum, const double *part, int n);
 
 /* The change of a vector like x (quaternions scaled to one) from the change of `s` that it was scaled from, or the gradient
    by `s` from that by the scaled vector: the map is symmetric. */

@@ -79,9 +79,8 @@ static int check(plant *it, const void *state, size_t size) {
     return PLANT_OK;
 }
 
-int plant_set_state(plant *it, const void *state) {
-    if (!state) return plant_say(it, PLANT_ERROR, "the state is NULL");
-    const int status = check(it, state, plant_state_size(it));
+int plant_restore(plant *it, const void *state, size_t size) {
+    const int status = check(it, state, size);
     if (status != PLANT_OK) return status;
     const unsigned char *at = (const unsigned char *)state + sizeof(struct header);
     const size_t own[] = {sizeof it->now, sizeof(double) * own_doubles(it)};
@@ -94,16 +93,15 @@ int plant_set_state(plant *it, const void *state) {
     return PLANT_OK;
 }
 
+int plant_set_state(plant *it, const void *state) {
+    return state ? plant_restore(it, state, plant_state_size(it)) : plant_say(it, PLANT_ERROR, "the state is NULL");
+}
+
 int plant_save(plant *it, void *bytes, size_t size) {
     if (!bytes || size != plant_state_size(it))
         return plant_say(it, PLANT_ERROR, "a state needs %zu bytes, not %zu", plant_state_size(it), size);
     save(it, bytes);
     return PLANT_OK;
-}
-
-int plant_restore(plant *it, const void *bytes, size_t size) {
-    const int status = check(it, bytes, size);
-    return status == PLANT_OK ? plant_set_state(it, bytes) : status;
 }
 
 int plant_get_state(plant *it, void **state) {

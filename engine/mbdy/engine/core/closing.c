@@ -173,14 +173,18 @@ static double parting(const mbdy_mechanism *c, const double *z, int equation) {
     return row_largest(c->rate, c->m->n_rows) / size;
 }
 
+/* c.step of least norm in the free columns, scaled, that makes the right-hand side; the rank of the rows there. */
+static int weighed_rank(const mbdy_mechanism *c, const double *scale, const int *free) {
+    mbdy_weigh(c, scale, free);
+    rows_orthogonal(c->rows, c->right, c->m->n_rows, c->n);
+    return rows_solve(c->rows, c->right, c->m->n_rows, c->n, RANK, 0.0, c->step);
+}
+
 /* z with the speeds of least norm in the free columns that keep loops closed; 0 where none do. */
 static int tangent(const mbdy_mechanism *c, double *z) {
-    const int m = c->m->n_rows;
-    mbdy_weigh(c, c->scale, c->free);
     memcpy(c->trial, z, sizeof(double) * (size_t)c->m->n_x);
     mbdy_errors(c, z, NULL, c->right, NULL);
-    rows_orthogonal(c->rows, c->right, m, c->n);
-    rows_solve(c->rows, c->right, m, c->n, RANK, 0.0, c->step);
+    weighed_rank(c, c->scale, c->free);
     const double still = STILL * row_largest(c->step, c->n);
     for (int k = 0; k < c->n; k++)
         if (fabs(c->step[k]) > still) c->trial[speed(c, k)] -= c->step[k] * c->scale[k];
@@ -198,10 +202,7 @@ static int close_speeds(const mbdy_mechanism *c, double *z) {
     if (released(c, speed, 0, 1) > few && tangent(c, z)) return MBDY_OK;
     double left = INFINITY;
     for (int i = 0; i < LATCHES && !(left <= CLOSED); i++) {
-        core->arg[0] = z, core->arg[1] = core->vector[MBDY_U], core->arg[2] = core->vector[MBDY_K];
-        core->res[0] = c->trial, core->res[1] = NULL;
-        mbdy_evaluate(core, MBDY_LATCH);
-        memcpy(z, c->trial, sizeof(double) * (size_t)c->m->n_x);
+        mbdy_stop(core, z, core->vector[MBDY_U], NULL);
         left = parting(c, z, MBDY_GAPS);
     }
     mbdy_errors(c, z, c->error, NULL, c->cosine);
@@ -224,18 +225,15 @@ int mbdy_freedoms(mbdy_core *core, int *rows, int *rank) {
     *rows = 0;
     for (int i = 0; i < m->n_rows; i++) *rows += m->row_switches[i] < 0 ? m->row_switches[i] == -1 : u[m->row_switches[i]] != 0.0;
     for (int k = 0; k < c.n; k++) free += c.movable[k];
-    mbdy_weigh(&c, c.scale, c.movable);
     memset(c.right, 0, sizeof(double) * (size_t)m->n_rows);
-    rows_orthogonal(c.rows, c.right, m->n_rows, c.n);
-    *rank = rows_solve(c.rows, c.right, m->n_rows, c.n, RANK, 0.0, c.step);
+    *rank = weighed_rank(&c, c.scale, c.movable);
     return free - *rank;
 }
 
-/* Rank of the work rows after they were made orthogonal, beside the right-hand side. */
-static int weighed_rank(const mbdy_mechanism *c, const double *scale, const int *free) {
-    mbdy_weigh(c, scale, free);
-    rows_orthogonal(c->rows, c->right, c->m->n_rows, c->n);
-    return rows_solve(c->rows, c->right, c->m->n_rows, c->n, RANK, 0.0, c->step);
+/* As weighed_rank, of the step that takes `residual` out. */
+static int correcting_rank(const mbdy_mechanism *c, const double *residual, const double *scale, const int *free) {
+    for (int i = 0; i < c->m->n_rows; i++) c->right[i] = -residual[i] * row_scale(c, i);
+    return weighed_rank(c, scale, free);
 }
 
 /* c.step, scaled, added to coordinates or speeds. */
@@ -264,13 +262,7 @@ static void by_masses(const mbdy_mechanism *c, const double *scale) {
     memcpy(c->trial, core->vector[MBDY_S_CLOSED], size);
     for (int k = 0; k < c->n; k++) c->trial[speed(c, k)] -= c->step[k] * scale[k];
     memcpy(c->origin, c->trial, size);
-    core->arg[1] = core->vector[MBDY_U], core->arg[2] = core->vector[MBDY_K];
-    for (int i = 0; i < LATCHES; i++) {
-        core->arg[0] = c->trial;
-        core->res[0] = c->best, core->res[1] = NULL;
-        mbdy_evaluate(core, MBDY_LATCH);
-        memcpy(c->trial, c->best, size);
-    }
+    for (int i = 0; i < LATCHES; i++) mbdy_stop(core, c->trial, core->vector[MBDY_U], NULL);
     for (int k = 0; k < c->n; k++) c->step[k] = (c->trial[speed(c, k)] - c->origin[speed(c, k)]) / scale[k];
 }
 
@@ -278,19 +270,16 @@ static void by_masses(const mbdy_mechanism *c, const double *scale) {
 int mbdy_correct(mbdy_core *core, int of_speeds, const double *residual, double *change) {
     const mbdy_mechanism c = mbdy_mechanism_at(core, core->vector[MBDY_S_CLOSED]);
     const double *scale = of_speeds ? c.scale : c.soft;
-    memset(c.right, 0, sizeof(double) * (size_t)c.m->n_rows);
-    const int rank = weighed_rank(&c, scale, c.movable);
+    const int rank = correcting_rank(&c, residual, scale, c.movable);
     for (int modes = 0; modes < 2; modes++) {
         released(&c, of_speeds ? speed : coordinate, 0, modes);
-        for (int i = 0; i < c.m->n_rows; i++) c.right[i] = -residual[i] * row_scale(&c, i);
-        if (weighed_rank(&c, scale, c.free) < rank) continue;
+        if (correcting_rank(&c, residual, scale, c.free) < rank) continue;
         take_step(&c, scale, of_speeds, change);
         return 1;
     }
     for (int i = 0; i < c.m->n_x; i++)
         if (mbdy_moved(core, i)) return 0;
-    for (int i = 0; i < c.m->n_rows; i++) c.right[i] = -residual[i] * row_scale(&c, i);
-    weighed_rank(&c, c.scale, c.movable);
+    correcting_rank(&c, residual, c.scale, c.movable);
     by_masses(&c, c.scale);
     take_step(&c, c.scale, of_speeds, change);
     return 1;

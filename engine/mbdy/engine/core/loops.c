@@ -31,12 +31,11 @@ struct mbdy_gaps mbdy_gaps(mbdy_core *core, const double *u, double largest) {
     return all;
 }
 
-/* Speeds that locks and loops do not allow go at once, with the impulses that it takes. */
-static void stop(mbdy_core *core, const double *u, double *impulses) {
-    core->arg[0] = core->vector[MBDY_X], core->arg[1] = u, core->arg[2] = core->vector[MBDY_K];
+void mbdy_stop(mbdy_core *core, double *x, const double *u, double *impulses) {
+    core->arg[0] = x, core->arg[1] = u, core->arg[2] = core->vector[MBDY_K];
     core->res[0] = core->x_stage, core->res[1] = impulses;
     mbdy_evaluate(core, MBDY_LATCH);
-    memcpy(core->vector[MBDY_X], core->x_stage, sizeof(double) * (size_t)core->model->n_x);
+    memcpy(x, core->x_stage, sizeof(double) * (size_t)core->model->n_x);
 }
 
 int mbdy_stop_held(mbdy_core *core, const double *u, struct mbdy_gaps gaps) {
@@ -46,7 +45,7 @@ int mbdy_stop_held(mbdy_core *core, const double *u, struct mbdy_gaps gaps) {
     memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * (size_t)m->n_impulses);
     for (int i = 0; i < m->n_locks; i++) moving |= u[m->locks[i]] != 0.0 && x[m->lock_speeds[i]] != 0.0;
     if (m->n_impulses > m->n_locks) moving |= !(gaps.rate <= SETTLED); /* there are loops that switch */
-    if (moving) stop(core, u, core->vector[MBDY_LATCHED]);
+    if (moving) mbdy_stop(core, core->vector[MBDY_X], u, core->vector[MBDY_LATCHED]);
     return moving;
 }
 
@@ -67,6 +66,6 @@ int mbdy_settle(mbdy_core *core, const double *u, double before) {
         nearer(core, u, DRIFT);
         gaps = mbdy_gaps(core, u, DRIFT);
     }
-    if (gaps.rate > SETTLED) stop(core, u, NULL);
+    if (gaps.rate > SETTLED) mbdy_stop(core, core->vector[MBDY_X], u, NULL);
     return MBDY_OK;
 }
