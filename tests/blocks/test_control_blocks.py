@@ -230,6 +230,16 @@ def test_a_sampled_block_holds():
     assert block.next_time(1.0) == 1.5
 
 
+def test_a_clock_of_sums_skips_no_sample():
+    """Sums of 1 ms fall short of whole ones, by 1.4e-9 s at 100 s."""
+    block, t = Integrator(held=True).sampled(1e-3), 0.0
+    integrals = []
+    for _ in range(100_001):
+        integrals.append(block.step(t, 1.0))
+        t += 1e-3
+    np.testing.assert_allclose(integrals, np.arange(100_001) * 1e-3, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("made", "said"),
     [

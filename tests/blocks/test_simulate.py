@@ -48,6 +48,24 @@ def test_a_controller_is_sampled_and_held():
     assert calls == pytest.approx(np.arange(11) * 1e-3, abs=1e-15)
 
 
+def test_a_controller_is_called_at_multiples_of_its_sample_wherever_the_run_ends():
+    def to(until: float, sample: float = 0.3):
+        calls: list[float] = []
+
+        def controller(t, y):
+            calls.append(t)
+            return {"arm.joint.torque": 1.0 - sum(calls)}  # it has a memory
+
+        return simulate(hinge(), until=until, every=0.05, controller=controller, sample=sample), calls
+
+    long, _ = to(1.2)
+    for until, expected in ((1.0, 4), (1.05, 4), (0.75, 3), (0.9, 4), (1.2, 5)):
+        run, calls = to(until)
+        assert calls == pytest.approx(np.arange(expected) * 0.3, abs=1e-15)
+        np.testing.assert_allclose(run.values, long.values[: len(run)], atol=1e-12)
+    assert to(1.0, sample=5.0)[1] == [0.0]
+
+
 def test_a_controller_and_a_table_act_together():
     def controller(t, y):
         return {"arm.joint.torque": 1.0}

@@ -43,16 +43,20 @@ def resolution(until: float, *periods: float) -> float:
     return max(CLOSE * min(until, *periods), 8 * float(np.spacing(until)))
 
 
-def grid(what: str, period: float, until: float, close: float) -> Array:
-    """0, period, 2 period, ... and ``until``."""
+def multiples(what: str, period: float, until: float, close: float) -> Array:
+    """0, period, 2 period, ... up to ``until``, which is the last itself where it is one of them."""
     if not until / period < MOST:
         raise StepError(f"{what}: {period} s up to {until} s are more than {MOST:.0e} instants; take a longer one")
-    whole = math.floor((until + close) / period)
-    times: Array = np.arange(whole + 1, dtype=np.float64) * period
-    if until - times[-1] > close:
-        return np.append(times, until)
-    times[-1] = until
+    times: Array = np.arange(math.floor((until + close) / period) + 1, dtype=np.float64) * period
+    if until - times[-1] <= close:
+        times[-1] = until
     return times
+
+
+def grid(what: str, period: float, until: float, close: float) -> Array:
+    """0, period, 2 period, ... and ``until``."""
+    times = multiples(what, period, until, close)
+    return times if times[-1] == until else np.append(times, until)
 
 
 def merged(close: float, *grids: Array) -> Array:

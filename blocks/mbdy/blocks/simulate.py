@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.errors import StateError, StepError, VariableError
-from mbdy.blocks.grids import grid, marks, merged, positive, refined, resolution, uniform, usual_period
+from mbdy.blocks.grids import grid, marks, merged, multiples, positive, refined, resolution, uniform, usual_period
 from mbdy.blocks.plant import Interpolation, Plant
 from mbdy.blocks.plant.typed import Outputs
 from mbdy.blocks.prescribed import Prescribed
@@ -59,8 +59,9 @@ def simulate(
     ``every``       a round period that gives 500 rows or more, but no less than the internal step, where left out.
     ``model``       a `Model`, a model file's path, or a `Plant` as it stands (its own step, integrator and formulation
                     then hold, its inputs and state are left at the end of the run).
-    ``controller``  ``f(t, y) -> {name: value}``, called every ``sample`` [s] (default: the internal step); the inputs
-                    it gives are held until the next call. None changes nothing.
+    ``controller``  ``f(t, y) -> {name: value}``, called at 0, ``sample`` [s] (default: the internal step), 2 ``sample``,
+                    ... and at no other instant, wherever the run ends; the inputs it gives are held until the next
+                    call. None changes nothing.
     ``inputs``      a CSV file or a mapping with ``time`` and inputs by name, held between rows, or with ``linear``
                     going on a line from row to row.
     ``profiles``    motions of prescribed degrees of freedom by joint, ``{"panel.joint": CosineSlew(...)}`` or, of one
@@ -86,7 +87,7 @@ def simulate(
     sample = positive("sample", plant.internal_step if sample is None else sample)
     close = resolution(until, every, sample)
     record = grid("every", every, until, close)
-    samples = np.zeros(1) if controller is None else grid("sample", sample, until, close)
+    samples = np.zeros(1) if controller is None else multiples("sample", sample, until, close)
     table = None if inputs is None else input_table(inputs, plant.ports, linear=linear)
     prescribed = Prescribed(plant, profiles) if profiles else None
     rows = (np.zeros(0) if table is None else table.time, np.zeros(0) if prescribed is None else prescribed.breaks)
