@@ -266,6 +266,7 @@ def test_the_impulse_of_a_latch_is_in_the_row_after_it(every):
     plant["arm.joint.rate"] = 0.5
     by_controller = simulate(plant, until=0.4, every=every, controller=lock)
     plant.reset()
+    plant["arm.joint.rate"] = 0.5
     table = {"time": [0.0, 0.1], "arm.joint.locked": [0, 1]}
     by_table = simulate(plant, until=0.4, every=every, inputs=table)
     for run in (by_controller, by_table):

@@ -257,7 +257,7 @@ FAULTS = (
          system=LINKAGE),
     said("a body without inertia", starts({"panel.mass": 0.0, **dict.fromkeys(
         ("panel.inertia[1,1]", "panel.inertia[2,2]", "panel.inertia[3,3]"), 0.0)}), "finite", begun=False,
-        doors=FMUS),
+        error=(StateError,)),
     # Start values
     said("a start that is no number", starts({"panel.joint.angle": nan}),
          "start value 'panel.joint.angle': must be finite, got nan",
@@ -275,7 +275,7 @@ FAULTS = (
     said("a calculated parameter", sets("system.initial.mass", 1.0), "'system.initial.mass'", "calculated", doors=FMUS),
     said("a derivative", sets("der(panel.joint.angle)", 1.0), "'der(panel.joint.angle)'", "derivative", doors=NATIVE),
     said("speeds of which no finite energy follows", starts({"bus.velocity[1]": 1e200}), "finite", begun=False,
-         doors=FMUS),
+         error=(StateError,)),
     # Loops
     said("a loop that cannot be closed", starts({"loop.hook.distance": 0.5}), "loop.hook", "cannot be closed",
          system=LINKAGE, begun=False),

@@ -37,7 +37,7 @@ ORDERS = {name: CONSTANTS[f"MBDY_{name.upper()}"] for name in ("held", "linear",
 """How inputs go over a communication step."""
 OK, WARNING = CONSTANTS["PLANT_OK"], CONSTANTS["PLANT_WARNING"]
 FAULTS = {CONSTANTS[f"MBDY_{name}"]: fault for name, fault in
-          (("FAILED", StateError), ("TORN", StateError), ("BAD_STEP", StepError))}  # fmt: skip
+          (("FAILED", StateError), ("TORN", StateError), ("BAD_OUTPUT", StateError), ("BAD_STEP", StepError))}  # fmt: skip
 """What a fault is raised as; `VariableError` for all others."""
 Logger = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
 
@@ -192,7 +192,7 @@ class Plant:
         return self.ports.parameter_names
 
     def reset(self) -> None:
-        """Back to time zero, the start values and the inputs of the file; parameters and set starts stay."""
+        """Back to time zero, and to the start values and inputs of the file; parameters stay as they were set."""
         self._functions.plant_rewind(self._handle)
         if self._watch is not None:
             self._watch.forget()
@@ -317,7 +317,10 @@ class Plant:
         return dx
 
     def outputs(self, t: float | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None) -> Outputs:
-        """Outputs at time ``t`` [s], states ``x`` and inputs ``u`` (those of now where None). Changes nothing."""
+        """Outputs at time ``t`` [s], states ``x`` and inputs ``u`` (those of now where None). Changes nothing.
+
+        Raises `VariableError` for values that cannot be used, `StateError` where an output is not finite.
+        """
         if t is not None and not isinstance(t, int | float | np.number):
             raise VariableError(
                 f"time: must be a number of seconds, got {type(t).__name__}; states and inputs follow it"

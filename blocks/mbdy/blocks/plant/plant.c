@@ -60,6 +60,7 @@ void plant_free(plant *it) {
     free(it);
 }
 
+/* Time zero, with the model's start values and inputs. */
 static void begin_again(plant *it) {
     const double exchange = it->now.exchange;
     memset(&it->now, 0, sizeof it->now);
@@ -70,6 +71,7 @@ static void begin_again(plant *it) {
     memset(it->first, 0, bytes(it->model->n_y + 2 * it->model->n_u));
     for (int ref = 0; ref < it->own->n_variables; ref++) {
         const struct plant_variable *v = &it->own->variables[ref];
+        if (v->start_at >= 0) it->vector[MBDY_S][v->start_at] = v->start, it->vector[MBDY_GIVEN][v->start_at] = v->given;
         if (v->vector != PLANT_INPUT) continue;
         it->vector[MBDY_U][v->place] = it->vector[MBDY_U_MID][v->place] = it->vector[MBDY_U_END][v->place] = v->start;
     }
@@ -80,7 +82,6 @@ void plant_reset(plant *it) {
     for (int ref = 0; ref < it->own->n_variables; ref++) {
         const struct plant_variable *v = &it->own->variables[ref];
         if (v->vector == PLANT_PARAMETER) it->vector[MBDY_P][v->place] = v->start;
-        if (v->start_at >= 0) it->vector[MBDY_S][v->start_at] = v->start, it->vector[MBDY_GIVEN][v->start_at] = v->given;
     }
     begin_again(it);
 }
@@ -256,15 +257,7 @@ int plant_refresh(plant *it) {
     if (it->now.stale_outputs == 0.0) return PLANT_OK;
     int status = plant_settle(it);
     if (status != PLANT_OK) return status;
-    mbdy_outputs(it->core, NULL, NULL, NULL);
-    int bad = -1;
-    for (int i = 0; bad < 0 && i < it->model->n_y; i++)
-        if (!isfinite(it->vector[MBDY_Y][i])) bad = i;
-    for (int ref = 0; bad >= 0 && ref < it->own->n_variables; ref++) {
-        const struct plant_variable *v = &it->own->variables[ref];
-        if (v->vector == PLANT_OUTPUT && v->place == bad)
-            return plant_say(it, PLANT_DISCARD, "no finite number follows for '%s': look at inputs and parameters", v->name);
-    }
-    it->now.stale_outputs = 0.0;
-    return PLANT_OK;
+    status = plant_explain(it, mbdy_outputs(it->core, NULL, NULL, NULL), 0.0);
+    if (status == PLANT_OK) it->now.stale_outputs = 0.0;
+    return status;
 }

@@ -107,7 +107,7 @@ int plant_exit_initialization(plant *it, int next);
 int plant_terminate(plant *it);
 /* Everything is the model's again. */
 void plant_reset(plant *it);
-/* Time zero and the model's inputs again, before the first step; parameters and start values stay. */
+/* Time zero, the model's start values and inputs again, before the first step; parameters stay. */
 void plant_rewind(plant *it);
 
 /* Says that `status` is returned and why, through the logger if the category is on. Returns `status`. */
@@ -148,7 +148,7 @@ const char *plant_state_name(const plant *it, int place);
 /* Says what a status of the core means; `step` [s] is that of the step which failed. */
 int plant_explain(plant *it, int core_status, double step);
 
-/* x' and y at any state and inputs, those of now where NULL; the outputs of an instant need not be finite. */
+/* x' and y at any state and inputs, those of now where NULL. */
 int plant_derivatives_at(plant *it, const double *x, const double *u, double *dx);
 int plant_outputs_at(plant *it, const double *x, const double *u, double *y);
 
@@ -158,7 +158,7 @@ typedef int plant_between(void *context, double time, int final);
 int plant_step(plant *it, double time, double step, plant_between *between, void *context, double *last);
 
 /* A communication step H [s] from where it is, the first one after initialization, with inputs of an order (core.h); then
-   y, finite or not. And many of them, as mbdy_run has it. */
+   y. And many of them, as mbdy_run has it. */
 int plant_advance(plant *it, double H, int order);
 int plant_run(plant *it, int rows, double H, int order, const double *inputs, const int *pick, int picked, double *out, int *done);
 /* Inputs take the values set for the end of the next step at once. */

@@ -123,11 +123,11 @@ static void pass(plant *it, double H) {
 
 int plant_advance(plant *it, double H, int order) {
     int status = plant_settle_constants(it);
-    if (status == PLANT_OK) status = plant_explain(it, mbdy_advance(it->core, H, it->own->step, order), H);
     if (status != PLANT_OK) return status;
-    mbdy_outputs(it->core, NULL, NULL, NULL);
-    pass(it, H);
-    return PLANT_OK;
+    int done = mbdy_advance(it->core, H, it->own->step, order);
+    if (done == MBDY_OK && (done = mbdy_outputs(it->core, NULL, NULL, NULL)) != MBDY_OK) mbdy_go_back(it->core);
+    if (done == MBDY_OK) pass(it, H);
+    return plant_explain(it, done, H);
 }
 
 int plant_run(plant *it, int rows, double H, int order, const double *inputs, const int *pick, int picked, double *out, int *done) {
@@ -154,7 +154,7 @@ int plant_derivatives_at(plant *it, const double *x, const double *u, double *dx
 int plant_outputs_at(plant *it, const double *x, const double *u, double *y) {
     int status = plant_settle_constants(it);
     if (status == PLANT_OK) status = plant_explain(it, mbdy_check(it->core, u), 0.0);
-    if (status == PLANT_OK) mbdy_outputs(it->core, x, u, y);
+    if (status == PLANT_OK) status = plant_explain(it, mbdy_outputs(it->core, x, u, y), 0.0);
     return status;
 }
 

@@ -53,7 +53,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     const size_t work = core->integrator->reals ? core->integrator->reals(model) : 0;
     const size_t places = core->integrator->places ? core->integrator->places(model) : 0;
     const size_t closing = mbdy_closing_reals(model);
-    size_t reals = closing + (size_t)model->n_k + 6 * n_x + (size_t)model->n_impulses + (size_t)model->n_u + 2 * n_rows + work + (size_t)n_w;
+    size_t reals = closing + (size_t)model->n_k + 6 * n_x + (size_t)model->n_impulses + 3 * (size_t)model->n_u + 2 * n_rows + work + (size_t)n_w;
     for (int i = 0; i < MBDY_VECTORS; i++) reals += (size_t)mbdy_size(core, i);
     double *at = calloc(reals, sizeof(double));
     core->vector[0] = at;
@@ -70,6 +70,8 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     core->x_stage = taken(&at, n_x);
     for (int i = 0; i < 4; i++) core->slope[i] = taken(&at, n_x);
     core->u_stage = taken(&at, (size_t)model->n_u);
+    core->u_old = taken(&at, (size_t)model->n_u);
+    core->u_mid_old = taken(&at, (size_t)model->n_u);
     core->latched_old = taken(&at, (size_t)model->n_impulses);
     core->errors = taken(&at, n_rows);
     core->rates = taken(&at, n_rows);
@@ -183,7 +185,7 @@ void mbdy_derivatives(mbdy_core *core, const double *x, const double *u, double 
     core->derivatives(core->arg, core->res, core->iw, core->w, 0);
 }
 
-void mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y) {
+int mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y) {
     const mbdy_model *m = core->model;
     double *to = y ? y : core->vector[MBDY_Y];
     core->arg[0] = x ? x : core->vector[MBDY_X];
@@ -193,6 +195,7 @@ void mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y) 
     mbdy_evaluate(core, MBDY_OUTPUTS);
     for (int i = 0; !x && i < m->n_impulses; i++)
         if (m->impulses[i] >= 0) to[m->impulses[i]] = core->vector[MBDY_LATCHED][i];
+    return faulty(core, mbdy_not_finite(to, m->n_y), MBDY_BAD_OUTPUT);
 }
 
 /* Switches are u_end's, unless all is held. The parabola is written so that inputs equal at begin, middle and end stay so
@@ -230,6 +233,8 @@ int mbdy_advance(mbdy_core *core, double H, double h, int order) {
         if (place >= 0) return faulty(core, place, MBDY_BAD_INPUT);
     }
     memcpy(core->x_old, x, n_x);
+    memcpy(core->u_old, u, n_u);
+    memcpy(core->u_mid_old, core->vector[MBDY_U_MID], n_u);
     memcpy(core->latched_old, core->vector[MBDY_LATCHED], n_impulses);
     const double *acting = order == MBDY_HELD ? u : core->vector[MBDY_U_END];
     const struct mbdy_gaps before = mbdy_gaps(core, acting, INFINITY);
@@ -243,13 +248,20 @@ int mbdy_advance(mbdy_core *core, double H, double h, int order) {
     const int bad = mbdy_not_finite(x, m->n_x);
     if (bad >= 0) status = faulty(core, bad, MBDY_FAILED);
     if (status != MBDY_OK) {
-        memcpy(x, core->x_old, n_x);
-        memcpy(core->vector[MBDY_LATCHED], core->latched_old, n_impulses);
+        mbdy_go_back(core);
         return status;
     }
     if (order != MBDY_HELD) memcpy(u, core->vector[MBDY_U_END], n_u);
     if (order == MBDY_QUADRATIC) memcpy(core->vector[MBDY_U_MID], u, n_u);
     return MBDY_OK;
+}
+
+void mbdy_go_back(mbdy_core *core) {
+    const size_t n_u = sizeof(double) * (size_t)core->model->n_u;
+    memcpy(core->vector[MBDY_X], core->x_old, sizeof(double) * (size_t)core->model->n_x);
+    memcpy(core->vector[MBDY_U], core->u_old, n_u);
+    memcpy(core->vector[MBDY_U_MID], core->u_mid_old, n_u);
+    memcpy(core->vector[MBDY_LATCHED], core->latched_old, sizeof(double) * (size_t)core->model->n_impulses);
 }
 
 int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const double *inputs, const int *pick, int picked,
@@ -270,7 +282,11 @@ int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const dou
         int status = mbdy_advance(core, H, h, order);
         if (status != MBDY_OK) return status;
         if (inputs) memcpy(u, inputs, n_u);
-        mbdy_outputs(core, NULL, NULL, NULL);
+        status = mbdy_outputs(core, NULL, NULL, NULL);
+        if (status != MBDY_OK) {
+            mbdy_go_back(core);
+            return status;
+        }
         for (int i = 0; i < picked; i++) *out++ = y[pick[i]];
     }
     if (inputs) memcpy(end, u, n_u);

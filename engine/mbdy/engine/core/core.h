@@ -21,7 +21,8 @@ enum mbdy_status {
     MBDY_BAD_STEP = 5,      /* the communication or internal step is not positive and finite, or too many; or there is no
                                such order of the inputs */
     MBDY_UNCLOSED = 6,      /* the loops cannot be closed from the start; x is as before */
-    MBDY_TORN = 7           /* a closed loop came apart in the step; the old state is back */
+    MBDY_TORN = 7,          /* a closed loop came apart in the step; the old state is back */
+    MBDY_BAD_OUTPUT = 8     /* an output is not finite */
 };
 
 /* Order of the inputs over a communication step: they stay at u, go on the line from u to u_end, or on the parabola
@@ -46,8 +47,8 @@ const mbdy_model *mbdy_model_of(const mbdy_core *core);
 int mbdy_size(const mbdy_core *core, int vector);
 double *mbdy_vector(mbdy_core *core, int vector);
 
-/* Where the fault of the last status lies: a place in the vector of inputs, parameters, start values or states, or a row
-   of the loops; n_p and more a constant less n_p. */
+/* Where the fault of the last status lies: a place in the vector of inputs, parameters, start values, states or outputs, or a
+   row of the loops; n_p and more a constant less n_p. */
 int mbdy_fault(const mbdy_core *core);
 
 /* Constants from parameters p, then states x from start values s, with the loops closed that are closed in u.
@@ -75,7 +76,7 @@ int mbdy_check(mbdy_core *core, const double *u);
 /* x' and y at any state and input; the core's own x, u and y where a pointer is NULL. Impulses of the last step are in y
    with the core's own x. */
 void mbdy_derivatives(mbdy_core *core, const double *x, const double *u, double *dx);
-void mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y);
+int mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y);
 
 /* Joints locked by u that move stop at once, as by a latch, and so does what loops closed by u hold; the momentum of the
    system stays. 1 where some did. */
@@ -90,16 +91,19 @@ void mbdy_normalise(const mbdy_model *model, double *x);
    as before. */
 int mbdy_advance(mbdy_core *core, double H, double h, int order);
 
+/* States, inputs and impulses as they were before the last mbdy_advance. */
+void mbdy_go_back(mbdy_core *core);
+
 /* `rows` communication steps in a row, inputs held or linear, with rows + 1 rows of `inputs`, one for each instant (the
    core's own u, held, where NULL); after each step the outputs at places `pick`, with the inputs of that instant, are
    written to `out`. Returns the status; *done says how many rows are whole. */
 int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const double *inputs, const int *pick, int picked,
              double *out, int *done);
 
-/* Names for what is wrong: of inputs, parameters, states, start values, of the loop of each row; and of the bodies (and
+/* Names for what is wrong: of inputs, parameters, states, start values, outputs, of the loop of each row; and of the bodies (and
    loops) whose constants begin at places in k, increasing. */
 typedef struct mbdy_names {
-    const char *const *inputs, *const *parameters, *const *states, *const *starts, *const *rows;
+    const char *const *inputs, *const *parameters, *const *states, *const *starts, *const *outputs, *const *rows;
     int n_owners;
     const char *const *owners;
     const int *constants;

@@ -130,6 +130,12 @@ void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, do
                 "parameters; a joint may move no inertia there, or the internal step %g s may be too long",
                 names->states[place], time, time + H, h);
             return;
+        case MBDY_BAD_OUTPUT:
+            say(text,
+                "no finite number follows for '%s' at %.12g s: look at inputs and parameters; the internal step %g s may be too "
+                "long",
+                names->outputs[place], time + H, h);
+            return;
         default:
             say(text, "communication step size: must be positive, finite and at most 1e9 internal steps of %g s, got %g s", h, H);
     }

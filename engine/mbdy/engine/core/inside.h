@@ -36,7 +36,7 @@ struct mbdy_core {
     double *vector[MBDY_VECTORS];
     double *k_new;                      /* constants being made */
     double *x_old, *x_stage, *slope[4]; /* of steps and integrators */
-    double *latched_old;                /* impulses before the step */
+    double *u_old, *u_mid_old, *latched_old; /* inputs and impulses before the step */
     double *u_stage;
     double *errors, *rates; /* of the rows of loops */
     double *work;           /* of the integrator */

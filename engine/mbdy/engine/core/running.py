@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,19 +94,15 @@ class Names(ctypes.Structure):
     """The names of a model for what is wrong with it, as core.h has them (``mbdy_names``)."""
 
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("inputs", "parameters", "states", "starts", "rows")),
+        *((name, ctypes.c_void_p) for name in ("inputs", "parameters", "states", "starts", "outputs", "rows")),
         ("n_owners", ctypes.c_int),
         ("owners", ctypes.c_void_p),
         ("constants", ctypes.c_void_p),
     )
 
     def __init__(self, compiled: Compiled) -> None:
-        ports, begins = compiled.equations.ports, owners(compiled.equations)
-        lists = {
-            "inputs": ports.input_names, "parameters": ports.parameter_names, "states": ports.state_names,
-            "starts": ports.start_names, "rows": compiled.equations.loop_rows, "owners": begins,
-        }  # fmt: skip
-        self._kept = {name: texts(some) for name, some in lists.items()}
+        begins = owners(compiled.equations)
+        self._kept = {name: texts(some) for name, some in names_of(compiled.equations).items()}
         self._begins = (ctypes.c_int * len(begins))(*begins.values())
         super().__init__(
             **{name: ctypes.addressof(some) for name, some in self._kept.items()},
@@ -116,6 +113,16 @@ class Names(ctypes.Structure):
     @property
     def address(self) -> int:
         return ctypes.addressof(self)
+
+
+def names_of(equations: Equations) -> dict[str, Iterable[str]]:
+    """The lists of names that ``mbdy_names`` has."""
+    ports = equations.ports
+    return {
+        "inputs": ports.input_names, "parameters": ports.parameter_names, "states": ports.state_names,
+        "starts": ports.start_names, "outputs": ports.output_names, "rows": equations.loop_rows,
+        "owners": owners(equations),
+    }  # fmt: skip
 
 
 def owners(equations: Equations) -> dict[str, int]:
