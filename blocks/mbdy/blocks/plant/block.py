@@ -37,7 +37,8 @@ ORDERS = {name: CONSTANTS[f"MBDY_{name.upper()}"] for name in ("held", "linear",
 """How inputs go over a communication step."""
 OK, WARNING = CONSTANTS["PLANT_OK"], CONSTANTS["PLANT_WARNING"]
 FAULTS = {CONSTANTS[f"MBDY_{name}"]: fault for name, fault in
-          (("FAILED", StateError), ("TORN", StateError), ("BAD_OUTPUT", StateError), ("BAD_STEP", StepError))}  # fmt: skip
+          (("FAILED", StateError), ("TORN", StateError), ("BAD_OUTPUT", StateError),
+           ("BAD_STEP", StepError))}  # fmt: skip
 """What a fault is raised as; `VariableError` for all others."""
 Logger = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
 
