@@ -141,6 +141,7 @@ def test_matrices_are_those_of_differences_reduced_by_hand(make):
         close(getattr(linear, what), getattr(reduced, what), DIFFERENCES)
 
 
+@pytest.mark.slow
 def test_a_closed_system_of_many_modes():
     """The flexible platform of the examples, its base held, turning as its loops allow."""
     model = load(EXAMPLES / "two_arm_platform" / "flexible_closed.toml")
@@ -335,6 +336,7 @@ def test_a_spinning_flexible_closed_system():
     pushed(model, point, {"near.joint.torque": 1.0, "bus.torque[3]": 0.5}, outputs, 1e-3)
 
 
+@pytest.mark.slow
 def test_redundant_rows_of_a_flexible_system_change_nothing():
     """A ball joins what bends across the plane as well; the same again holds nothing more."""
     model = spinning()

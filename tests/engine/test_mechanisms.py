@@ -107,6 +107,7 @@ def test_a_four_bar_follows_its_triangle(rows: tuple[int, ...], tilted: bool):
     assert residual(run, "pin") < CLOSED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("crank", "rate", "step"), [(-1.2, 0.0, 5e-3), (1.0, 5.0, 4e-3)], ids=["swings", "turns"])
 def test_a_four_bar_stays_closed_for_a_thousand_seconds(crank: float, rate: float, step: float):
     """Its energy leaves its value by the integrator's error alone: with half the step by a small part of it."""

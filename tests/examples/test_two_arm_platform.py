@@ -163,6 +163,7 @@ def test_pushed_from_within_it_keeps_its_momentum(platform):
     assert np.abs(run["leg1_boom1.flex.displacement"]).max() > 1e-6
 
 
+@pytest.mark.slow
 def test_stiff_booms_move_as_rigid_ones(platform, script):
     """The closed flexible system, its booms a hundred times as stiff and its modes damped, against the rigid one."""
     model = platform.system(13)

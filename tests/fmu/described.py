@@ -15,7 +15,6 @@ from mbdy.fmu.description.model_description import About, description
 from mbdy.fmu.pages.terminals import terminal_files
 from mbdy.fmu.table import Array, Scalar, arrays, scalars
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/*.toml"))
 SOURCES = ("fmi.c", "model.c")
 
 

@@ -185,6 +185,7 @@ def test_the_token_follows_kind_and_version(fmus):
 
 
 @pytest.mark.skipif(find_spec("ziglang") is None or this_machine() != "linux64", reason="ziglang on Linux on x86-64")
+@pytest.mark.slow
 @only(PYTHON)
 def test_ziglang_makes_the_front_for_every_glibc(monkeypatch, flavour):
     ziglang = Compiler((sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"), "ziglang")

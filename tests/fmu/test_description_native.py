@@ -18,9 +18,10 @@ import pytest
 from fmpy.validation import validate_fmu
 from lxml import etree
 
+from example_models import EXAMPLES, slow_where_large
 from flavours import FLAVOURS, NATIVE, Flavour, flavours
 from fmu.client import only, satellite
-from fmu.described import EXAMPLES, SOURCES, Described, described, model_of
+from fmu.described import SOURCES, Described, described, model_of
 from mbdy.engine import Body, Joint, Model, equations, ports
 from mbdy.fmu.description.units import rate_unit, unit
 from mbdy.fmu.pages import icon
@@ -73,7 +74,10 @@ def scalar_names(v) -> list[str]:
 
 @pytest.mark.parametrize(
     ("of", "path"),
-    [*((flavour, None) for flavour in FLAVOURS), *product(ALL_NATIVE, EXAMPLES)],
+    [
+        *((flavour, None) for flavour in FLAVOURS),
+        *(pytest.param(*pair, marks=slow_where_large(pair[1])) for pair in product(ALL_NATIVE, EXAMPLES)),
+    ],
     ids=lambda value: value.stem if isinstance(value, Path) else str(value or "tests"),
 )
 def test_fmpy_finds_no_problem(of, path, tmp_path):

@@ -9,8 +9,9 @@ from html.parser import HTMLParser
 
 import pytest
 
+from example_models import EXAMPLES
 from fmu.client import satellite
-from fmu.described import EXAMPLES, model_of
+from fmu.described import model_of
 from fmu.flexible_systems import docking, flexible_four_bar, with_boom
 from mbdy.engine import Model, ports
 from mbdy.fmu.pages.documentation import page

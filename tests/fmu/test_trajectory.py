@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 
 import fmpy
 import numpy as np
 import pytest
 
+from example_models import each_example
 from flavours import NATIVE, Flavour
 from fmu.client import only
 from mbdy.blocks import Plant
 from mbdy.engine import Model, ModelWarning, compiled, load
 from mbdy.engine.core.running import Core
 
-EXAMPLES = sorted(Path("examples").glob("*/*.toml"))
 RUN = 1000
 """Steps of the long comparison."""
 
@@ -51,7 +50,7 @@ def test_euler_cromer(opened, export, model):
 
 
 @only(NATIVE)
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("example", each_example())
 def test_examples_equal_the_plant_bit_for_bit(opened, export, example):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)

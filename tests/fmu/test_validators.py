@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 
 import pytest
 from fmpy.validation import validate_fmu
 
+from example_models import EXAMPLES
 from flavours import FLAVOURS
 from fmu.client import only
 from mbdy.engine import ModelWarning, load
-
-EXAMPLES = sorted(Path("examples").glob("*/*.toml"))
 
 
 @pytest.mark.slow
