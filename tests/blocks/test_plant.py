@@ -196,7 +196,7 @@ def test_bad_parameters_are_refused_before_they_act(plant):
         ("panel.joint.axis", [0.0, 0.0, 0.0], [0.0, 2.0, 0.0]),
         ("panel.joint.frame", [0.0, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0]),
         ("panel.inertia[2,2]", -0.1, 0.4),
-        ("panel.inertia[1,2]", 3.0, 1.9),
+        ("panel.inertia[1,2]", 3.0, 0.1),
         ("bus.x.inertia", 500.0, 400.0),
     ):
         plant[name] = bad

@@ -10,7 +10,7 @@ import pytest
 from fmpy.fmi1 import FMICallException
 
 from flavours import Flavour
-from fmu.client import DISCARD, ERROR, Client3, answers, only
+from fmu.client import DISCARD, ERROR, Client3, answers, described, only
 from mbdy.blocks import Plant
 
 pytestmark = only([Flavour("native", "3.0")])
@@ -22,8 +22,8 @@ H = 0.01
 class Watcher(Client3):
     """A client whose function ``between(client, time, final)`` is called inside steps; it returns when to end one."""
 
-    def __init__(self, fmu: Path, folder: Path, between=None, *, events: bool = False) -> None:
-        self.between, self.events, self.calls = between, events, []
+    def __init__(self, fmu: Path, folder: Path, between=None, *, events: bool = False, required=()) -> None:
+        self.between, self.events, self.required, self.calls = between, events, required, []
         super().__init__(fmu, folder)
 
     def _instance(self, folder: Path, logging: bool):
@@ -31,7 +31,7 @@ class Watcher(Client3):
         made.instantiate(
             logMessage=lambda _environment, status, category, message: self._log(status, category, message),
             intermediateUpdate=self._update if self.between else None,
-            eventModeUsed=self.events, earlyReturnAllowed=True,
+            eventModeUsed=self.events, earlyReturnAllowed=True, requiredIntermediateVariables=self.required,
         )  # fmt: skip
         return made
 
@@ -73,6 +73,16 @@ def test_watching_a_step_changes_no_bit(watching, model):
     fine["panel.joint.torque"] = 0.4
     for _, _, omega in seen:
         assert omega == pytest.approx(fine.step(1e-3)["bus.omega"][0], rel=1e-12, abs=1e-15)
+
+
+def test_required_variables_that_are_not_there_are_refused(watching, fmu, tmp_path):
+    place = {v.name: v.valueReference for v in described(fmu).modelVariables}
+    watching(required=[place["bus.omega"], place["panel.joint.torque"]])
+    for absent, words in ((9999, "there is no value reference 9999"), (place["bus.omega"] + 1, "is 'bus.omega[2]'")):
+        client = Watcher.__new__(Watcher)
+        with pytest.raises(Exception, match="instantiate"):
+            client.__init__(fmu, tmp_path / "unpacked", required=[place["bus.omega"], absent])
+        assert words in client.last
 
 
 def test_inputs_set_inside_a_step_act_from_there(watching, model):

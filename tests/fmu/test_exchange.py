@@ -73,9 +73,25 @@ def test_a_lock_is_an_event(exchanged, plant):
     client.fmu.enterEventMode()
     client["panel.joint.locked"] = True
     assert client.event() is True
-    assert client.said[-1][1:] == ("logEvents", "locked joints or closed loops stopped at 0 s")
+    assert client.said[-1][1:] == ("logEvents", "locked joints or closed loops stopped at 0 s: 'panel.joint'")
     assert client["panel.joint.rate"] == pytest.approx(0.0, abs=1e-15)
     np.testing.assert_allclose(client.get([f"system.angular_momentum[{k}]" for k in (1, 2, 3)]), before, atol=1e-12)
+    assert client.event() is False
+
+
+def test_a_solver_begins_anew_where_the_equations_changed(exchanged):
+    """Some importers do so only where states are said to have jumped."""
+    client = continuous(exchanged)
+    for name, value, anew in (
+        ("panel.joint.locked", True, True), ("panel.joint.locked", True, False), ("panel.joint.locked", False, True),
+        ("panel.mass", 13.0, True), ("panel.mass", 13.0, False), ("bus.torque[2]", 0.3, True),
+    ):  # fmt: skip
+        client.fmu.enterEventMode()
+        client[name] = value
+        assert (client.event(), client.event()) == (anew, False), name
+        client.fmu.enterContinuousTimeMode()
+        client["bus.torque[2]"] = 0.2  # a solver's own input
+    client.fmu.enterEventMode()
     assert client.event() is False
 
 

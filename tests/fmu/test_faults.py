@@ -10,7 +10,7 @@ import pytest
 from fmpy.fmi1 import FMICallException
 
 from flavours import NATIVE
-from fmu.client import DISCARD, ERROR, answers, needs_front, only, satellite
+from fmu.client import CATEGORIES, DISCARD, ERROR, WARNING, answers, needs_front, only, satellite
 from mbdy.blocks import VariableError
 from mbdy.engine import Model
 
@@ -190,6 +190,25 @@ def test_a_state_that_leaves_the_numbers_is_given_back(opened, name, value, size
     go_on_alike(client, clean)
     client.reset()
     client.initialize().step()
+
+
+def test_an_inertia_that_no_body_has_is_told_once_and_used(opened):
+    client = opened()
+    client["panel.inertia[1,1]"] = 30.0  # beside 0.4 and 10.1
+    client.initialize()
+    client.step()
+    told = client.said[-1]
+    assert told[:2] == (WARNING, CATEGORIES[WARNING])
+    assert "'panel.inertia': principal moments 0.4, 10.1, 30 kg.m2 break the triangle inequality" in told[2]
+    client["panel.mass"] = 13.0
+    client.step()
+    client["panel.inertia[1,1]"] = 9.8
+    client.step()
+    assert client.said == [told]
+    client["panel.inertia[3,3]"] = 11.0
+    client.step()
+    assert "break the triangle inequality" in client.last
+    assert len(client.said) == 2
 
 
 def test_nothing_is_said_in_a_good_run(opened):

@@ -174,7 +174,7 @@ def test_closing_is_an_event_of_model_exchange(open_):
     client.fmu.enterEventMode()
     client[DOCK] = True
     assert client.event() is True
-    assert client.said[-1][1:] == ("logEvents", "locked joints or closed loops stopped at 0 s")
+    assert client.said[-1][1:] == ("logEvents", f"locked joints or closed loops stopped at 0 s: '{DOCK[:-7]}'")
     np.testing.assert_allclose(client.get(TOTALS), before, atol=1e-12)
     assert np.abs(client.states() - states).max() > 0.01
     assert np.abs(client.get([f"loop.dock.residual_rate[{k}]" for k in range(1, 7)])).max() < 1e-12
@@ -185,7 +185,19 @@ def test_closing_is_an_event_of_model_exchange(open_):
     assert not client.fmu.completedIntegratorStep()[0]
     client.fmu.enterEventMode()
     client[DOCK] = False
-    assert client.event() is False
+    assert client.event() is True
+
+
+@native
+def test_what_stops_is_told_once(open_):
+    client = open_("docking", logging=True).initialize()
+    client.step(0.01)
+    assert client.said == []
+    client[DOCK] = client["boom.joint.locked"] = True
+    client.step(0.01)
+    client.step(0.01)
+    (told,) = client.said
+    assert told == (0, "logEvents", "locked joints or closed loops stopped at 0.01 s: 'boom.joint', 'loop.dock'")
 
 
 @native

@@ -29,14 +29,14 @@ static void intermediate(fmi3InstanceEnvironment environment, fmi3Float64 time, 
 }
 
 static void *instantiate(struct slot *s, int exchange, fmi3String name, fmi3String token) {
-    static const fmi3ValueReference required[] = {0, 1};
+    static const fmi3ValueReference required[] = {0, 0};
     fmi3LogMessageCallback log = chance(4) ? NULL : logger;
     s->logger = log != NULL;
     s->events = chance(2);
     s->early = chance(2);
     if (exchange) return fmi3InstantiateModelExchange(name, token, NULL, chance(2), chance(2), s, log);
     return fmi3InstantiateCoSimulation(name, token, "/nowhere", chance(2), chance(2), s->events, s->early,
-                                       chance(2) ? required : NULL, 0, s, log, chance(2) ? intermediate : NULL);
+                                       required, below(3), s, log, chance(2) ? intermediate : NULL);
 }
 
 void make_instance(struct slot *s, int exchange) {

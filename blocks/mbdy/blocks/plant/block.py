@@ -24,7 +24,17 @@ from mbdy.blocks.plant.table import PlantModel, first_references
 from mbdy.blocks.plant.typed import Inputs, OutputLayout, Outputs, inputs
 from mbdy.blocks.singular import watch
 from mbdy.blocks.too_fast import tell_of_what_is_too_fast
-from mbdy.engine import Dynamics, Model, Ports, StartMovedWarning, Variable, equations_of, keep_rules, load
+from mbdy.engine import (
+    Dynamics,
+    Model,
+    ModelWarning,
+    Ports,
+    StartMovedWarning,
+    Variable,
+    equations_of,
+    keep_rules,
+    load,
+)
 from mbdy.engine.assembly.start import open_loop
 from mbdy.engine.core.binding import Owned
 from mbdy.engine.core.integrators import INTEGRATORS
@@ -371,7 +381,7 @@ class Plant:
         self._heed(self._functions.plant_settle_constants(self._handle))
 
     def _heed(self, status: int, stacklevel: int = 3) -> None:
-        """Raise what a status means; warn of start values that the loops moved."""
+        """Raise what a status means; warn of start values that the loops moved, and of doubtful parameters."""
         if self._opinion is not None and self._opinion.fault is not None:
             fault, self._opinion.fault = self._opinion.fault, None
             self._messages.clear()
@@ -380,7 +390,8 @@ class Plant:
         self._messages.clear()
         for level, text in messages:
             if level == WARNING:
-                warnings.warn(text, StartMovedWarning, stacklevel=stacklevel)
+                of_start = text.startswith("start value")
+                warnings.warn(text, StartMovedWarning if of_start else ModelWarning, stacklevel=stacklevel)
         if status > WARNING:
             raise FAULTS.get(self._functions.plant_fault(self._handle), VariableError)(messages[-1][1])
 

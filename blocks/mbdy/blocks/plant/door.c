@@ -22,7 +22,7 @@ static const struct {
 #ifdef PLANT_TABLES
     DOOR(plant_this),
 #endif
-    DOOR(plant_new), DOOR(plant_free), DOOR(plant_allowed), DOOR(plant_set_experiment), DOOR(plant_enter_initialization),
+    DOOR(plant_new), DOOR(plant_free), DOOR(plant_admit), DOOR(plant_allowed), DOOR(plant_set_experiment), DOOR(plant_enter_initialization),
     DOOR(plant_exit_initialization), DOOR(plant_terminate), DOOR(plant_reset), DOOR(plant_rewind), DOOR(plant_fault),
     DOOR(plant_set_categories), DOOR(plant_vector), DOOR(plant_clock), DOOR(plant_phase_of), DOOR(plant_get),
     DOOR(plant_set), DOOR(plant_check), DOOR(plant_settle_constants), DOOR(plant_refresh), DOOR(plant_derivatives_at),

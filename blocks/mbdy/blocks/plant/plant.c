@@ -36,7 +36,7 @@ plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *der
     it->core = mbdy_new(model, own->integrator, derivatives);
     const int partials = model->functions[MBDY_OUTPUTS_FORWARD].call != NULL;
     if (partials) it->partial = partial_new(model);
-    const int n = model->n_y + 4 * model->n_u + 2 * model->n_x + 2 * model->n_impulses + 1;
+    const int n = model->n_y + 4 * model->n_u + 2 * model->n_x + 2 * model->n_impulses + 6 * model->n_inertias + 1;
     it->first = calloc((size_t)n, sizeof(double));
     if (!it->core || (partials && !it->partial) || !it->first) {
         plant_free(it);
@@ -46,7 +46,8 @@ plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *der
     it->bend = it->slope + model->n_u;
     it->numbers = it->bend + model->n_u;
     it->rates = it->numbers + model->n_u;
-    it->kept = it->rates + model->n_x;
+    it->weighed = it->rates + model->n_x;
+    it->kept = it->weighed + 6 * model->n_inertias;
     for (int i = 0; i < MBDY_VECTORS; i++) it->vector[i] = mbdy_vector(it->core, i);
     plant_reset(it);
     return it;
@@ -83,6 +84,8 @@ void plant_reset(plant *it) {
         const struct plant_variable *v = &it->own->variables[ref];
         if (v->vector == PLANT_PARAMETER) it->vector[MBDY_P][v->place] = v->start;
     }
+    for (int i = 0; i < it->model->n_inertias; i++)
+        memcpy(it->weighed + 6 * i, it->vector[MBDY_P] + it->model->inertias[i], bytes(6));
     begin_again(it);
 }
 
@@ -101,9 +104,13 @@ int plant_fault(const plant *it) { return it->fault; }
 
 /* What it says */
 
+static int hears(const plant *it, int category) {
+    return it->logger && it->categories & (categories[category].bit | PLANT_LOG_ALL);
+}
+
 static void say(plant *it, int status, int category, const char *format, va_list values) {
     char text[MBDY_TEXT];
-    if (!it->logger || !(it->categories & (categories[category].bit | PLANT_LOG_ALL))) return;
+    if (!hears(it, category)) return;
     vsnprintf(text, sizeof text, format, values);
     it->logger(it->owner, status, categories[category].name, text);
 }
@@ -122,6 +129,10 @@ void plant_note(plant *it, const char *format, ...) {
     va_start(values, format);
     say(it, PLANT_OK, 3, format, values);
     va_end(values);
+}
+
+int plant_stops(plant *it, char *text) {
+    return hears(it, 3) ? mbdy_tell_held(it->core, &it->own->names, it->vector[MBDY_U], text) : 0;
 }
 
 int plant_set_categories(plant *it, int on, size_t n, const char *const names[]) {
@@ -200,6 +211,13 @@ int plant_terminate(plant *it) {
     return PLANT_OK;
 }
 
+int plant_admit(plant *it, const char *what, const char *token, const unsigned required[], size_t n) {
+    if (!token || strcmp(token, it->own->token) != 0)
+        return plant_say(it, PLANT_ERROR, "the %s '%s' is not this FMU's '%s': take it from its modelDescription.xml", what,
+                         token ? token : "(NULL)", it->own->token);
+    return plant_find(it, required, n);
+}
+
 /* Following what was set */
 
 const char *plant_state_name(const plant *it, int place) { return it->own->names.states[place]; }
@@ -232,12 +250,30 @@ static void tell_moves(plant *it) {
         }
 }
 
+/* The tensor of a body's inertia where it is not the one that was looked at last. */
+static const double *new_inertia(const plant *it, int i) {
+    const double *tensor = it->vector[MBDY_P] + it->model->inertias[i];
+    return memcmp(it->weighed + 6 * i, tensor, bytes(6)) ? tensor : NULL;
+}
+
+/* Inertias that break the triangle inequality are told where they were set. */
+static void tell_inertias(plant *it) {
+    char text[MBDY_TEXT];
+    for (int i = 0; i < it->model->n_inertias; i++) {
+        const double *tensor = new_inertia(it, i);
+        if (!tensor) continue;
+        memcpy(it->weighed + 6 * i, tensor, bytes(6));
+        if (mbdy_tell_triangle(it->core, &it->own->names, i, text)) plant_say(it, PLANT_WARNING, "%s", text);
+    }
+}
+
 int plant_settle_constants(plant *it) {
     int status = PLANT_OK;
     if (it->now.stale_constants != 0.0) {
         if ((status = within_limits(it)) != PLANT_OK) return status;
         if ((status = plant_explain(it, mbdy_prepare(it->core), 0.0)) != PLANT_OK) return status;
         it->now.stale_constants = 0.0;
+        tell_inertias(it);
         it->now.stale_start = it->now.started == 0.0;
     }
     if (it->now.stale_start != 0.0) {

@@ -69,6 +69,7 @@ struct plant_moment {
     double timed;                          /* whether a time was given yet */
     double phase, exchange, started;       /* exchange: model exchange */
     double order;                          /* of the inputs over the next step, from their derivatives */
+    double renewed;                        /* whether values of the equations were set at this event */
     double stale_constants, stale_start, stale_outputs;
 };
 #define PLANT_MOMENT (sizeof(struct plant_moment) / sizeof(double))
@@ -84,6 +85,7 @@ typedef struct plant {
     double *slope, *bend;         /* first and second time derivative of the inputs over the next step */
     double *kept;                 /* x, u and impulses at the begin of a step in several calls, and the sum of its impulses */
     double *rates;                /* derivatives of the states */
+    double *weighed;              /* tensors of inertia that were looked at last */
     double *numbers;              /* for a shell: room for as many as there are inputs */
     struct plant_moment now;
     struct partial *partial; /* NULL where there are no partial derivatives */
@@ -100,6 +102,9 @@ typedef struct plant {
 plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *derivatives, unsigned manner,
                  plant_logger *logger, void *owner);
 void plant_free(plant *it);
+/* Whether the token (GUID) that an importer knows, which its standard calls `what`, is this plant's, and the variables that
+   it requires are there; else says so. */
+int plant_admit(plant *it, const char *what, const char *token, const unsigned required[], size_t n);
 int plant_allowed(plant *it, const char *call, unsigned phases);
 int plant_set_experiment(plant *it, double start, double stop, double tolerance);
 int plant_enter_initialization(plant *it);
@@ -112,6 +117,7 @@ void plant_rewind(plant *it);
 
 /* Says that `status` is returned and why, through the logger if the category is on. Returns `status`. */
 int plant_say(plant *it, int status, const char *format, ...);
+/* Says what happened to whoever listens to events. */
 void plant_note(plant *it, const char *format, ...);
 int plant_set_categories(plant *it, int on, size_t n, const char *const names[]);
 /* mbdy_status of the last fault. */
@@ -126,6 +132,8 @@ int plant_phase_of(const plant *it);
    (PLANT_DISCARD) and again by whatever needs it, until a good one is in its place; or refused, as the plant's manner is. */
 int plant_get(plant *it, const unsigned refs[], size_t n, double values[], size_t size, int boolean);
 int plant_set(plant *it, const unsigned refs[], size_t n, const double values[], size_t size, int boolean);
+/* Whether there are such variables, whatever their type; else says so. */
+int plant_find(plant *it, const unsigned refs[], size_t n);
 int plant_check(plant *it, const unsigned refs[], size_t n, size_t size, int boolean);
 /* How many values go with these references; those that there are not count one. */
 size_t plant_size_of(const plant *it, const unsigned refs[], size_t n);
@@ -148,6 +156,9 @@ const char *plant_state_name(const plant *it, int place);
 /* Says what a status of the core means; `step` [s] is that of the step which failed. */
 int plant_explain(plant *it, int core_status, double step);
 
+/* Which locked joints and closed loops stop next, as a list for those who listen to events; 0 where none do. */
+int plant_stops(plant *it, char *text);
+
 /* x' and y at any state and inputs, those of now where NULL. */
 int plant_derivatives_at(plant *it, const double *x, const double *u, double *dx);
 int plant_outputs_at(plant *it, const double *x, const double *u, double *y);
@@ -164,7 +175,7 @@ int plant_run(plant *it, int rows, double H, int order, const double *inputs, co
 /* Inputs take the values set for the end of the next step at once. */
 void plant_jump(plant *it);
 
-/* Events and model exchange. */
+/* Events and model exchange. `changed`: states jumped, or values of the equations were set: a solver has to begin anew. */
 int plant_update(plant *it, int *changed);
 int plant_drifted(const plant *it);
 int plant_set_time(plant *it, double time);

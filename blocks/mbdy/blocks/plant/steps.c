@@ -92,12 +92,18 @@ static int step_with_stops(plant *it, double time, double step, double length, p
     return PLANT_OK;
 }
 
+static void note_stops(plant *it, const char *stopped, double time) {
+    plant_note(it, "locked joints or closed loops stopped at %.15g s: %s", time, stopped);
+}
+
 int plant_step(plant *it, double time, double step, plant_between *between, void *context, double *last) {
     *last = it->now.time;
     int status = check_time(it, time, step);
     if (status == PLANT_OK) status = plant_settle_constants(it);
     if (status != PLANT_OK) return status;
     const double length = whole_step(it, time, step);
+    char stopping[MBDY_TEXT];
+    const int stops = plant_stops(it, stopping);
     if (between) {
         status = step_with_stops(it, time, step, length, between, context, last);
     } else {
@@ -106,6 +112,7 @@ int plant_step(plant *it, double time, double step, plant_between *between, void
         if (status == PLANT_OK) *last = it->now.time = time + step, it->now.timed = 1.0;
     }
     if (status != PLANT_OK) return status;
+    if (stops) note_stops(it, stopping, time);
     forget_course(it);
     it->now.stale_outputs = 1.0;
     return PLANT_OK;
@@ -181,6 +188,8 @@ int plant_update(plant *it, int *changed) {
     if (status != PLANT_OK) return status;
     double *x = it->vector[MBDY_X], *impulses = it->vector[MBDY_LATCHED];
     double *x_old = it->kept, *impulses_old = x_old + it->model->n_x;
+    char stopping[MBDY_TEXT];
+    const int stops = plant_stops(it, stopping);
     memcpy(x_old, x, bytes(it->model->n_x));
     memcpy(impulses_old, impulses, bytes(it->model->n_impulses));
     const int latched = mbdy_latch(it->core), drifted = most_drift(it) > 16.0 * DBL_EPSILON;
@@ -192,8 +201,9 @@ int plant_update(plant *it, int *changed) {
             return plant_say(it, PLANT_DISCARD, "no finite state follows from the event, the states are as they were: look at "
                              "states, of which a quaternion must not be zero, and parameters");
         }
-    if (latched) plant_note(it, "locked joints or closed loops stopped at %.15g s", it->now.time);
-    *changed = latched || drifted;
+    if (stops) note_stops(it, stopping, it->now.time);
+    *changed = latched || drifted || it->now.renewed != 0.0;
+    it->now.renewed = 0.0;
     it->now.stale_outputs = 1.0; /* impulses may have gone too */
     return PLANT_OK;
 }

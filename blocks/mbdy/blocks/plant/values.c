@@ -7,8 +7,8 @@
 
 enum { RUNNING = PLANT_STEP | PLANT_EVENT | PLANT_CONTINUOUS | PLANT_STEPPING };
 
-/* A reference that is a variable of this type, or NULL after saying what is wrong with it. */
-static const struct plant_variable *known(plant *it, unsigned ref, int boolean) {
+/* A reference that is a variable, or NULL after saying what is wrong with it. */
+static const struct plant_variable *found(plant *it, unsigned ref) {
     if (ref >= (unsigned)it->own->n_variables) {
         plant_say(it, PLANT_ERROR, "there is no value reference %u: they end at %d", ref, it->own->n_variables - 1);
         return NULL;
@@ -18,7 +18,20 @@ static const struct plant_variable *known(plant *it, unsigned ref, int boolean) 
         plant_say(it, PLANT_ERROR, "value reference %u is '%s', an element: use that of its array", ref, v->name);
         return NULL;
     }
-    if (v->boolean != boolean) {
+    return v;
+}
+
+int plant_find(plant *it, const unsigned refs[], size_t n) {
+    if (n && !refs) return plant_say(it, PLANT_ERROR, "the value references are NULL");
+    for (size_t i = 0; i < n; i++)
+        if (!found(it, refs[i])) return PLANT_ERROR;
+    return PLANT_OK;
+}
+
+/* The same of a type. */
+static const struct plant_variable *known(plant *it, unsigned ref, int boolean) {
+    const struct plant_variable *v = found(it, ref);
+    if (v && v->boolean != boolean) {
         plant_say(it, PLANT_ERROR, "'%s' is a %s variable: neither set nor get it as another type", v->name,
                   v->boolean ? "Boolean" : "floating-point");
         return NULL;
@@ -109,7 +122,10 @@ static int settable(plant *it, const struct plant_variable *v) {
     return PLANT_OK;
 }
 
-static double *target(plant *it, const struct plant_variable *v) {
+/* The place of a variable that is set to `values`, after noting what is not up to date any more. */
+static double *target(plant *it, const struct plant_variable *v, const double *values) {
+    const size_t size = sizeof(double) * (size_t)v->size;
+    if (it->now.phase == PLANT_EVENT && memcmp(source(it, v), values, size) != 0) it->now.renewed = 1.0;
     it->now.stale_outputs = 1.0;
     if (v->vector == PLANT_INPUT) return it->vector[it->manner & PLANT_AHEAD ? MBDY_U_END : MBDY_U] + v->place;
     if (v->vector == PLANT_PARAMETER) {
@@ -159,7 +175,7 @@ int plant_set(plant *it, const unsigned refs[], size_t n, const double values[],
             if ((status = plant_usable(it, v, *value++)) != PLANT_OK) return status;
     for (size_t i = 0; i < n; i++) {
         const struct plant_variable *v = &it->own->variables[refs[i]];
-        memcpy(target(it, v), values, sizeof(double) * (size_t)v->size);
+        memcpy(target(it, v, values), values, sizeof(double) * (size_t)v->size);
         take_up(it, v, values);
         for (int k = 0; k < v->size; k++)
             if (status == PLANT_OK) status = plant_usable(it, v + k, values[k]);

@@ -115,6 +115,12 @@ enum { MBDY_TEXT = 1024 }; /* bytes of a text that mbdy_explain writes */
    steps of h [s]. */
 void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, double time, double H, double h, char *text);
 
+/* Which locked joints and closed loops are held by u and move, so that they stop next: their names, and how many. */
+int mbdy_tell_held(mbdy_core *core, const mbdy_names *names, const double *u, char *text);
+
+/* Whether the inertia (of model's `inertias`) breaks the triangle inequality, which is told then. */
+int mbdy_tell_triangle(const mbdy_core *core, const mbdy_names *names, int inertia, char *text);
+
 /* That the start value at a place was moved, from where to where, and the remedy. */
 void mbdy_tell_move(const mbdy_core *core, const mbdy_names *names, int place, char *text);
 

@@ -71,6 +71,11 @@ struct mbdy_gaps mbdy_gaps(mbdy_core *core, const double *u, double largest);
 /* Speeds in x that locks and loops do not allow go at once; the impulses that it takes where they are not NULL. */
 void mbdy_stop(mbdy_core *core, double *x, const double *u, double *impulses);
 
+/* Whether the lock at a place in `locks` holds a joint that moves; whether a row of a loop that switches is held and moves
+   by more than numerical errors, at the rates of the last mbdy_gaps. */
+int mbdy_lock_moves(const mbdy_core *core, const double *u, int lock);
+int mbdy_row_moves(const mbdy_core *core, const double *u, int row);
+
 /* Joints that are locked stop; loops that have been closed stop what they hold, if their `gaps` say that it moves. 1 where
    there was anything to stop. */
 int mbdy_stop_held(mbdy_core *core, const double *u, struct mbdy_gaps gaps);

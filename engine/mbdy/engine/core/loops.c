@@ -38,12 +38,21 @@ void mbdy_stop(mbdy_core *core, double *x, const double *u, double *impulses) {
     memcpy(x, core->x_stage, sizeof(double) * (size_t)core->model->n_x);
 }
 
+int mbdy_lock_moves(const mbdy_core *core, const double *u, int lock) {
+    const mbdy_model *m = core->model;
+    return u[m->locks[lock]] != 0.0 && core->vector[MBDY_X][m->lock_speeds[lock]] != 0.0;
+}
+
+int mbdy_row_moves(const mbdy_core *core, const double *u, int row) {
+    const int by = core->model->row_switches[row];
+    return by >= 0 && u[by] != 0.0 && fabs(core->rates[row]) > DRIFT;
+}
+
 int mbdy_stop_held(mbdy_core *core, const double *u, struct mbdy_gaps gaps) {
     const mbdy_model *m = core->model;
-    const double *x = core->vector[MBDY_X];
     int moving = 0;
     memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * (size_t)m->n_impulses);
-    for (int i = 0; i < m->n_locks; i++) moving |= u[m->locks[i]] != 0.0 && x[m->lock_speeds[i]] != 0.0;
+    for (int i = 0; i < m->n_locks; i++) moving |= mbdy_lock_moves(core, u, i);
     if (m->n_impulses > m->n_locks) moving |= !(gaps.rate <= SETTLED); /* there are loops that switch */
     if (moving) mbdy_stop(core, core->vector[MBDY_X], u, core->vector[MBDY_LATCHED]);
     return moving;

@@ -53,6 +53,8 @@ typedef struct mbdy_model {
     const int *stiffness;                            /* by mode: place in p */
     const int *row_loops, *row_turns, *row_switches; /* by row: its loop, whether it turns, place in u of what closes it,
                                                         -1 where it is always closed, -2 where it never is */
+    int n_inertias;
+    const int *inertias; /* places in p of the tensors of bodies (6, upper triangles) */
     int n_lengths, n_points;
     const int *lengths, *points; /* places in p of lengths, and of points (3), that say how large the mechanism is */
     double reach;                /* [m] arms of its loops, which say so too */

@@ -50,6 +50,7 @@ CALL(ENTER, fmi3SetDebugLogging, (fmi3Instance instance, fmi3Boolean on, size_t 
      ANY, plant_set_categories(it, on, n, categories))
 
 static instance_data *instantiate(int exchange, fmi3String name, fmi3String token, fmi3Boolean logging,
+                                  const fmi3ValueReference required[], size_t n_required,
                                   fmi3InstanceEnvironment environment, fmi3LogMessageCallback log) {
     instance_data *own = calloc(1, sizeof *own);
     if (!own) return NULL;
@@ -64,10 +65,7 @@ static instance_data *instantiate(int exchange, fmi3String name, fmi3String toke
     if (logging) plant_set_categories(own->plant, 1, 0, NULL);
     int refused = 0;
     if (!name || !*name) refused = plant_say(own->plant, PLANT_ERROR, "the instance needs a name");
-    if (!token || strcmp(token, plant_this()->token) != 0)
-        refused = plant_say(own->plant, PLANT_ERROR,
-                            "the instantiation token '%s' is not this FMU's '%s': take it from its modelDescription.xml",
-                            token ? token : "(NULL)", plant_this()->token);
+    if (plant_admit(own->plant, "instantiation token", token, required, n_required) != PLANT_OK) refused = 1;
     if (!refused) return own;
     fmi3FreeInstance(own);
     return NULL;
@@ -77,7 +75,7 @@ fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi
                                           fmi3Boolean logging, fmi3InstanceEnvironment environment,
                                           fmi3LogMessageCallback log) {
     (void)resources, (void)visible; /* nothing is read or shown */
-    return instantiate(1, name, token, logging, environment, log);
+    return instantiate(1, name, token, logging, NULL, 0, environment, log);
 }
 
 fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible,
@@ -85,8 +83,8 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
                                          const fmi3ValueReference required[], size_t n_required,
                                          fmi3InstanceEnvironment environment, fmi3LogMessageCallback log,
                                          fmi3IntermediateUpdateCallback intermediate) {
-    (void)resources, (void)visible, (void)required, (void)n_required; /* all variables can be had inside a step */
-    instance_data *own = instantiate(0, name, token, logging, environment, log);
+    (void)resources, (void)visible; /* nothing is read or shown */
+    instance_data *own = instantiate(0, name, token, logging, required, n_required, environment, log);
     if (!own) return NULL;
     own->events = events;
     own->early = early;
