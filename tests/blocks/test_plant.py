@@ -6,13 +6,14 @@ import copy
 import gc
 import math
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from mbdy.blocks import Plant, StateError, StepError, VariableError
+from mbdy.blocks import Plant, StateError, StepError, ThreadError, VariableError
 from mbdy.engine import Body, Joint, Model, ModelError, Wheel
 from systems import chain, diagonal, floating
 
@@ -254,6 +255,27 @@ def test_derivatives_serve_another_integrator(plant):
     np.testing.assert_allclose(plant.state, exact.y[:, -1], rtol=1e-9, atol=1e-9)
     y = plant.outputs(0.0, x, u)
     assert y["panel.joint.angle"] == 0.0
+
+
+def test_a_plant_belongs_to_the_thread_that_made_it(plant):
+    calls = (
+        lambda: plant.step(0.01), lambda: plant.run(1, 0.01, pick=[0]), plant.outputs, plant.save, plant.reset,
+        lambda: plant.__setitem__("panel.mass", 1.0), lambda: plant.state,
+        lambda: plant.derivatives(0.0, np.zeros(len(plant.state_names))), lambda: copy.copy(plant),
+    )  # fmt: skip
+    before = plant.state
+    with ThreadPoolExecutor(1) as pool:
+        for call in calls:
+            with pytest.raises(ThreadError, match="make one for each thread"):
+                pool.submit(call).result()
+    np.testing.assert_array_equal(plant.state, before)
+
+
+def test_plants_of_many_threads_run_side_by_side():
+    alone = Plant(satellite()).step(1.0).values
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: Plant(satellite()).step(1.0).values, range(8)):
+            np.testing.assert_array_equal(found, alone)
 
 
 def test_time_does_not_drift():

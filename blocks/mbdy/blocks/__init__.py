@@ -26,7 +26,7 @@ from mbdy.blocks.control import (
     to_control,
     to_pathsim,
 )
-from mbdy.blocks.errors import StateError, StepError, VariableError
+from mbdy.blocks.errors import StateError, StepError, ThreadError, VariableError
 from mbdy.blocks.fast_loop import FastLoopWarning
 from mbdy.blocks.fast_mode import FastModeWarning
 from mbdy.blocks.linear import LargeAngleWarning, LinearPlant, PartlyLinearPlant
@@ -102,6 +102,7 @@ __all__ = [
     "Switch",
     "SwitchingAmplifier",
     "Table",
+    "ThreadError",
     "ThrusterPair",
     "Triple",
     "UniformNoise",

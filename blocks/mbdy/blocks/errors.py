@@ -11,5 +11,9 @@ class StepError(ValueError):
     """A communication or internal step that is not positive, finite and within reach; nothing was changed."""
 
 
+class ThreadError(RuntimeError):
+    """A plant that is called in another thread than the one that made it."""
+
+
 class StateError(ArithmeticError):
     """The equations gave no finite state; the block is as it was before the step."""

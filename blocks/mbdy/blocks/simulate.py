@@ -59,9 +59,9 @@ def simulate(
     ``every``       a round period that gives 500 rows or more, but no less than the internal step, where left out.
     ``model``       a `Model`, a model file's path, or a `Plant` as it stands (its own step, integrator and formulation
                     then hold, its inputs and state are left at the end of the run).
-    ``controller``  ``f(t, y) -> {name: value}``, called at 0, ``sample`` [s] (default: the internal step), 2 ``sample``,
-                    ... and at no other instant, wherever the run ends; the inputs it gives are held until the next
-                    call. None changes nothing.
+    ``controller``  ``f(t, y) -> {name: value}``, called at 0, ``sample`` [s] (default: the internal step), twice
+                    that, ... and at no other instant, wherever the run ends; the inputs it gives are held until the
+                    next call. None changes nothing.
     ``inputs``      a CSV file or a mapping with ``time`` and inputs by name, held between rows, or with ``linear``
                     going on a line from row to row.
     ``profiles``    motions of prescribed degrees of freedom by joint, ``{"panel.joint": CosineSlew(...)}`` or, of one

@@ -11,12 +11,13 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
+from threading import get_ident
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbdy.blocks.errors import StateError, StepError, VariableError
+from mbdy.blocks.errors import StateError, StepError, ThreadError, VariableError
 from mbdy.blocks.grids import positive
 from mbdy.blocks.plant.library import CONSTANTS, compiled_plant
 from mbdy.blocks.plant.second_opinion import second_opinion
@@ -137,8 +138,7 @@ class Plant:
         handle = functions.plant_new(
             functions.mbdy_this(), ctypes.addressof(self._own), opinion, manner, self._logger, None
         )
-        self._memory = Owned(handle, functions.plant_free)
-        self._handle = handle
+        self._memory, self._thread = Owned(handle, functions.plant_free), get_ident()
         self._s, self._x, self._u, self._u_mid, self._u_end, self._p, self._y = (
             self._vector(which, len(names))
             for which, names in (
@@ -150,6 +150,16 @@ class Plant:
         self._clock = self._memory.doubles(functions.plant_clock(handle), 1)
         self._first = first_references(self.ports)
         self._advance = functions.plant_advance
+
+    @property
+    def _handle(self) -> int | None:
+        """The plant in C, for the thread that made it: calls from two at once would meet inside."""
+        if get_ident() != self._thread:
+            raise ThreadError(
+                f"the plant of {self.model.name!r} was made in thread {self._thread} and is called in {get_ident()}: "
+                "use it where it was made, or make one for each thread"
+            )
+        return self._memory.handle
 
     def _vector(self, name: str, size: int) -> Array:
         address = self._functions.plant_vector(self._handle, CONSTANTS[f"MBDY_{name}"])
