@@ -195,7 +195,8 @@ def target(path: Path, option: str, *, sources: tuple[Path | None, ...] = ()) ->
 
 
 def _same(path: Path, other: Path) -> bool:
-    return path.resolve() == other.resolve()
+    """Also by another name of the same file: a link, or other letters where a system does not tell them apart."""
+    return path.resolve() == other.resolve() or (path.exists() and other.exists() and path.samefile(other))
 
 
 def attributes(thing: object, *names: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from mbdy.app.common import version
 from mbdy.engine import Verification
+from mbdy.engine.model.whole_file import whole_file
 from mbdy.engine.verification.result import Finding
 
 
@@ -48,7 +49,8 @@ def write(verification: Verification, source: Origin, path: Path) -> None:
     text = evidence(verification, source)
     if path.suffix.lower() in (".html", ".htm"):
         text = _PAGE.format(title=escape(f"Verification of {verification.model}"), text=escape(text))
-    path.write_text(text, encoding="utf-8")
+    with whole_file(path) as file:
+        file.write(text)
 
 
 _PAGE = """<!DOCTYPE html>

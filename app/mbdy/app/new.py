@@ -28,8 +28,11 @@ def new(
         raise RequestError(f"{name}: is a folder; give a name for the model, e.g. {name / 'satellite'}")
     if path.exists() and not force:
         raise RequestError(f"{path}: exists already; take another name, or --force to write over it")
+    from mbdy.engine.model.whole_file import whole_file
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(template(path.stem), encoding="utf-8")
+    with whole_file(path) as file:
+        file.write(template(path.stem))
     if as_json:
         show_json({"ok": True, "file": path})
         return

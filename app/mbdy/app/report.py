@@ -17,6 +17,7 @@ from mbdy.app.summary import CONSERVED, causes, drifts, residual
 from mbdy.app.tree import TreeEntry, branches, degrees_of_freedom
 from mbdy.blocks import Run
 from mbdy.engine import Model, Variable
+from mbdy.engine.model.whole_file import whole_file
 
 SLUGS = str.maketrans(" ", "-")
 
@@ -64,9 +65,9 @@ def report(
         panels=json.dumps(panels, separators=(",", ":")).replace("</", "<\\/"),
         script=_template("report.js"),
     )
-    target = Path(path)
-    target.write_text(page, encoding="utf-8")
-    return target
+    with whole_file(path) as file:
+        file.write(page)
+    return Path(path)
 
 
 _PAGE = """<!DOCTYPE html>

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mbdy.blocks.errors import VariableError
 from mbdy.engine import Ports
 from mbdy.engine.model.patterns import matches, places
+from mbdy.engine.model.whole_file import whole_file
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -55,12 +56,11 @@ class Run:
 
     def to_csv(self, path: str | PathLike[str]) -> Path:
         """Write ``time`` and every recorded output under its exact name, at full precision; returns the path."""
-        target = Path(path)
-        with target.open("w", encoding="utf-8", newline="") as file:
+        with whole_file(path) as file:
             file.write(",".join(_quoted(name) for name in ("time", *self.names)) + "\n")
             for time, row in zip(self.time.tolist(), self.values.tolist(), strict=True):
                 file.write(",".join(map(repr, (time, *row))) + "\n")
-        return target
+        return Path(path)
 
     def to_xarray(self) -> xarray.Dataset:
         """An xarray Dataset over ``time``, one variable for each output, with units and descriptions.

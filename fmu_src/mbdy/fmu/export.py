@@ -18,6 +18,7 @@ from mbdy.engine.linear.choice import Dynamics, equations_of
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.units import quantity
+from mbdy.engine.model.whole_file import PART, whole_file
 from mbdy.engine.order_n.equations import Equations
 from mbdy.fmu.description.model_description import About, description
 from mbdy.fmu.native import kind as native_kind
@@ -28,8 +29,6 @@ from mbdy.fmu.table import scalars as rows
 from mbdy.fmu.versions import VERSIONS
 
 KINDS = ("python", "native")
-PART = ".mbdy-"
-"""How the name of a file begins that is not whole yet."""
 
 
 class ExportError(ValueError):
@@ -216,21 +215,8 @@ def _try(target: Path) -> None:
 
 def write(target: Path, entries: Mapping[str, bytes]) -> None:
     """``entries``, by their paths, as a zip file at ``target``, all or nothing; equal entries give equal files."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=PART, suffix=".part")
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
-            for entry, data in entries.items():
-                info = zipfile.ZipInfo(entry)
-                info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-                packed.writestr(info, data)
-        part.chmod(0o666 & ~_umask())
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with whole_file(target, binary=True) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+        for entry, data in entries.items():
+            info = zipfile.ZipInfo(entry)
+            info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            packed.writestr(info, data)

@@ -33,6 +33,7 @@ from mbdy.engine.files.tables import FORMAT, REMEDIES, FileTable, read_tables
 from mbdy.engine.files.write import dumps
 from mbdy.engine.model.faults import Fault, Findings, ModelError, ModelWarning, path_of, shown
 from mbdy.engine.model.system import INERTIAL, Body, GravityGradient, Joint, Loop, Model, Wheel
+from mbdy.engine.model.whole_file import whole_file
 
 __all__ = ["dumps", "load", "loads", "save"]
 
@@ -69,7 +70,9 @@ def loads(text: str, source: str = "<string>") -> Model:
 
 def save(model: Model, path: str | PathLike[str]) -> None:
     """Write ``model`` to a TOML file at ``path``; `load` of it gives the same numbers to the bit."""
-    Path(path).write_text(dumps(model), encoding="utf-8", newline="\n")
+    text = dumps(model)
+    with whole_file(path) as file:
+        file.write(text)
 
 
 def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from mbdy.engine.model.whole_file import whole_file
+
 _ENTRY = re.compile(r"m([01n])\s*\(([^)]*)\)\s*=\s*(\S+)")
 _FIELD = re.compile(r"(order|nrow|ncol|nq|nqn|structure)\s*=\s*(-?\d+)\s*$")
 
@@ -128,7 +130,8 @@ def sid_text(
 
 def write_text(path: str | Path, text: str) -> None:
     """Write ``text`` as it is."""
-    Path(path).write_text(text, encoding="utf-8", newline="\n")
+    with whole_file(path) as file:
+        file.write(text)
 
 
 def _in_block(block: Taylor, name: str, line: str, words: Sequence[str]) -> tuple[Taylor | None, str]:

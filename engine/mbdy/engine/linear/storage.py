@@ -19,6 +19,7 @@ import numpy as np
 
 from mbdy.engine.linear.linearization import Linearization
 from mbdy.engine.linear.second_order import SecondOrder
+from mbdy.engine.model.whole_file import whole_file
 
 ENDINGS = (".npz", ".mat", ".json")
 MATRICES = ("A", "B", "C", "D")
@@ -36,15 +37,17 @@ def save(linear: Linearization, path: str | PathLike[str]) -> None:
     contents = plain(linear)
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     if ending == ".json":
-        Path(path).write_text(json.dumps(contents, indent=2) + "\n", encoding="utf-8")
+        with whole_file(path) as file:
+            file.write(json.dumps(contents, indent=2) + "\n")
     elif ending == ".npz":
-        with Path(path).open("wb") as file:
+        with whole_file(path, binary=True) as file:
             np.savez(file, allow_pickle=False, **{key: np.array(value) for key, value in _shaped(contents).items()})
     else:
         from scipy.io import savemat
 
         cells = {key: np.array(v, dtype=object) if isinstance(v, list) else v for key, v in _shaped(contents).items()}
-        savemat(str(path), cells, oned_as="column", appendmat=False)
+        with whole_file(path, binary=True) as file:
+            savemat(file, cells, oned_as="column")
 
 
 def load(path: str | PathLike[str]) -> Linearization:
