@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -255,25 +256,55 @@ def test_without_a_compiler_a_run_is_refused(satellite: Path, process):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process there cannot be sent Ctrl-C alone")
-def test_an_interrupted_run_keeps_its_rows(satellite: Path, environment):
+@pytest.mark.parametrize(("how", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_keeps_its_rows(satellite: Path, environment, how: signal.Signals, status: int):
     command = [sys.executable, "-m", "mbdy", "simulate", str(satellite)]
     for _ in range(2):  # the first compiles, the second says how long a start takes here
         begin = time.monotonic()
         subprocess.run([*command, "--until", "0.1"], env=environment, check=True, capture_output=True)
         start_up = 1.0 + 2.0 * (time.monotonic() - begin)
     long = [*command, "--until", "1e6", "--every", "0.1", "--outputs", "bus.omega", "-o", "run.csv"]
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background, by children too
-    with subprocess.Popen(long, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        signal.signal(signal.SIGINT, before)
-        time.sleep(start_up)
-        running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=LONGEST)
-    assert running.returncode == 1
-    assert "Traceback" not in err
+    out, err = ended(long, environment, how, start_up, status)
     assert "interrupted" in err
     if "rows until then" in err:  # on a slow machine it may not have begun
         assert Path("run.csv").read_text(encoding="utf-8").startswith("time,bus.omega[1]")
         assert "ended early" in out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process there cannot be sent Ctrl-C alone")
+@pytest.mark.parametrize(("how", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_compile_ends_at_once(satellite: Path, environment, tmp_path: Path, how: signal.Signals, status: int):
+    """By a compiler that never ends, and children of it as drivers have."""
+    script = tmp_path / "cc"
+    script.write_text('#!/bin/sh\n[ "$1" = --version ] && exit\ntouch begun\nsleep 1000\n', encoding="utf-8")
+    script.chmod(0o755)
+    cores = tmp_path / "cores"
+    command = [sys.executable, "-m", "mbdy", "simulate", str(satellite), "--until", "1", "-o", "run.csv"]
+    environment = environment | {"MBDY_CC": str(script), "MBDY_CACHE": str(cores)}
+    ended(command, environment, how, lambda: any(cores.glob("*/begun")), status)
+    assert list(cores.iterdir()) == []
+    assert not Path("run.csv").exists()
+
+
+def ended(
+    command: list[str], environment: dict[str, str], how: signal.Signals, when: float | Callable[[], bool], status: int
+) -> tuple[str, str]:
+    """What a command says that is sent a signal after some seconds, or once something holds."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background, by children too
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        signal.signal(signal.SIGINT, before)
+        if callable(when):
+            while not when() and running.poll() is None:
+                time.sleep(0.05)
+        else:
+            time.sleep(when)
+        running.send_signal(how)
+        out, err = running.communicate(timeout=LONGEST)
+    assert running.returncode == status, err
+    assert "Traceback" not in err
+    return out, err
 
 
 def test_commands_say_faults_that_nobody_foresaw(monkeypatch, satellite: Path, mbdy):

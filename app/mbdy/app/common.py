@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -28,12 +29,18 @@ RUN_FAULT = 1
 """Exit status: the run went wrong (a fault on the way, an interruption)."""
 BAD_INPUT = 2
 """Exit status: a file, an option or a value that cannot be taken."""
+INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
+"""Exit status: ended by Ctrl-C, or by SIGTERM, as a shell has them."""
 
 PIPE_WIDTH = 120
 """Columns of tables where no terminal says how wide it is."""
 FRACTION = re.compile(r"\s*([\d.]+)\s*/\s*([\d.]+)\s*([^\d\s]*)\s*")
 
 P = ParamSpec("P")
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: ends what runs as Ctrl-C does, so that nothing is lost."""
 
 
 class RequestError(Exception):
@@ -63,8 +70,8 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
             with _told_warnings():
                 command(*args, **kwargs)
             return
-        except KeyboardInterrupt:
-            diagnosis = Diagnosis(RUN_FAULT, ("interrupted",))
+        except KeyboardInterrupt as fault:
+            diagnosis = Diagnosis(status_of(fault), ("interrupted",))
         except Exception as fault:
             foreseen = _diagnosis(fault)
             if foreseen is None:
@@ -78,6 +85,22 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
         raise typer.Exit(diagnosis.status)
 
     return run
+
+
+def status_of(fault: BaseException | None) -> int:
+    """The exit status of a run that ``fault`` ended on its way."""
+    if isinstance(fault, KeyboardInterrupt):
+        return TERMINATED if isinstance(fault, Terminated) else INTERRUPTED
+    return RUN_FAULT
+
+
+def end_on_terminate() -> None:
+    """SIGTERM raises `Terminated` from now on."""
+
+    def end(*_: object) -> None:
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, end)
 
 
 def _diagnosis(fault: Exception) -> Diagnosis | None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mbdy.app.check import check
-from mbdy.app.common import tolerant_streams, version
+from mbdy.app.common import end_on_terminate, tolerant_streams, version
 from mbdy.app.demo import demo
 from mbdy.app.fmu import fmu
 from mbdy.app.linearize import linearize
@@ -58,6 +58,7 @@ def options(
 
 
 def main() -> None:
-    """Run the command that the command line asks for; exit status 0, 1 (run-time fault) or 2 (bad input)."""
+    """Run the command that the command line asks for; exit status as `docs/commands.md` has them."""
     tolerant_streams()
+    end_on_terminate()
     app(prog_name="mbdy")

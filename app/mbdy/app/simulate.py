@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mbdy.app.common import (
-    RUN_FAULT,
     RequestError,
     complain,
     counted,
@@ -22,6 +21,7 @@ from mbdy.app.common import (
     said_warnings,
     seconds,
     show_json,
+    status_of,
     target,
     terminal,
 )
@@ -124,7 +124,7 @@ def simulate(
     patterns = [part.strip() for text in outputs for part in text.split(",")] if outputs else None
     with busy("simulating") as tell:
         run, fault = _run(plant, settings, patterns, tell)
-    done = Done(run, loaded, settings, values | _sizes(table), str(fault or ""))
+    done = Done(run, loaded, settings, values | _sizes(table), fault)
     if csv:
         done.keep("csv", csv, lambda path: _picked(run, patterns).to_csv(path))
     if report:
@@ -138,7 +138,7 @@ def simulate(
         )
     _tell(done, as_json=as_json)
     if done.faults:
-        raise typer.Exit(RUN_FAULT)
+        raise typer.Exit(status_of(fault.__cause__ if fault else None))
 
 
 class Done:
@@ -147,10 +147,12 @@ class Done:
     ``inputs`` are the sizes that inputs reach, by scalar name, where they are not those of the model.
     """
 
-    def __init__(self, run: Run, model: Model, settings: RunSettings, inputs: Mapping[str, float], fault: str) -> None:
+    def __init__(
+        self, run: Run, model: Model, settings: RunSettings, inputs: Mapping[str, float], fault: Exception | None
+    ) -> None:
         from mbdy.app.summary import causes
 
-        self.run, self.model, self.settings, self.fault = run, model, settings, fault
+        self.run, self.model, self.settings, self.fault = run, model, settings, str(fault or "")
         self.acting = causes(model, run.ports, inputs)
         self.kept: dict[str, Path] = {}
         self.lost: list[str] = []

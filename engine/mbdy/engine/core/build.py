@@ -14,16 +14,20 @@ import platform
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
 import platformdirs
 
@@ -167,11 +171,12 @@ def shared_library(
         return library.target
     steps = len(names) + 1
     told(f"compiling {', '.join(names)}", 0.0)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for done, (name, _) in enumerate(zip(names, pool.map(_Build.kept, objects), strict=True), start=1):
+    with ThreadPoolExecutor(os.cpu_count()) as pool, _Compilers() as compilers:
+        made = pool.map(lambda one: one.kept(compilers), objects)
+        for done, (name, _) in enumerate(zip(names, made, strict=True), start=1):
             told(f"compiled {name}", done / steps)
-    told("linking", len(names) / steps)
-    return library.kept()
+        told("linking", len(names) / steps)
+        return library.kept(compilers)
 
 
 def _object(name: str, files: Mapping[str, str], cc: Compiler, flags: Sequence[str]) -> _Build:
@@ -188,6 +193,48 @@ def _read(name: str, files: Mapping[str, str]) -> dict[str, str]:
                 found[header] = files[header]
                 waiting.append(header)
     return found
+
+
+class _Compilers:
+    """Compilers at work in threads; where the block that waits for them is ended on its way, so are they."""
+
+    def __init__(self) -> None:
+        self._lock, self._ended = Lock(), False
+        self._at_work: set[subprocess.Popen[str]] = set()
+
+    def __enter__(self) -> _Compilers:
+        return self
+
+    def __exit__(self, fault: object, *_: object) -> None:
+        with self._lock:
+            self._ended = fault is not None
+            for one in self._at_work if self._ended else ():
+                _end(one)
+
+    def run(self, command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+        """Runs ``command`` in ``folder``; `CompilerError` where it is too late to begin."""
+        apart: dict[str, Any] = {} if os.name == "nt" else {"process_group": 0}  # a driver's children end with it
+        with self._lock:
+            if self._ended:
+                raise CompilerError("ended before it began")
+            one = subprocess.Popen(
+                command, cwd=folder, env=os.environ | ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True, errors="replace", **apart,
+            )  # fmt: skip
+            self._at_work.add(one)
+        with one:
+            out, err = one.communicate()
+        with self._lock:
+            self._at_work.discard(one)
+        return subprocess.CompletedProcess(command, one.returncode, out, err)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        if os.name == "nt":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 @dataclass(frozen=True)
@@ -223,8 +270,8 @@ class _Build:
         except (OSError, UnicodeDecodeError):
             return False
 
-    def kept(self) -> Path:
-        """What it makes, made now unless it is whole."""
+    def kept(self, compilers: _Compilers) -> Path:
+        """What it makes, made now by one of ``compilers`` unless it is whole."""
         target = self.target
         if self.whole():
             return target
@@ -232,18 +279,15 @@ class _Build:
             for name, text in self.files.items():
                 (Path(folder) / name).write_text(text, encoding="utf-8")
             built, seal = Path(folder) / f"built{self.suffix}", Path(folder) / "seal"
-            self._run(built)
+            self._run(built, compilers)
             seal.write_text(_sha256(built), encoding="ascii")
             built.replace(target)
             seal.replace(_seal(target))
         return target
 
-    def _run(self, built: Path) -> None:
+    def _run(self, built: Path, compilers: _Compilers) -> None:
         command = [*self.cc.command, "-o", built.name, *self.arguments]
-        environment = os.environ | ENVIRONMENT
-        done = subprocess.run(
-            command, cwd=built.parent, env=environment, capture_output=True, text=True, errors="replace", check=False
-        )
+        done = compilers.run(command, built.parent)
         if done.returncode or not built.exists():
             said = "\n".join((done.stderr.strip() or done.stdout.strip()).splitlines()[:20])
             raise CompilerError(
