@@ -6,6 +6,8 @@
 #ifndef MBDY_MODEL_H
 #define MBDY_MODEL_H
 
+#include "prefix.h"
+
 typedef int mbdy_call(const double **arg, double **res, int *iw, double *w, int mem);
 typedef int mbdy_work(int *n_arg, int *n_res, int *n_iw, int *n_w);
 typedef struct {

@@ -16,6 +16,7 @@ from mbdy.engine.order_n import derivatives
 from mbdy.engine.order_n.equations import Equations
 from mbdy.fmu.description.build import build_description
 from mbdy.fmu.native.platforms import Platform, binaries, build
+from mbdy.fmu.native.prefix import HEADER, prefixed
 from mbdy.fmu.native.variables import Identity, variables
 from mbdy.fmu.package import Package, Settings, digest, identifier
 from mbdy.fmu.pages.documentation import page
@@ -53,7 +54,8 @@ def package(
     identity = replace(nameless, token=f"{{{uuid.UUID(bytes=mark[:16])}}}")
     code["variables.c"] = variables(identity, rows, equations)
     name = identifier(model.name, mark)
-    files = {f"sources/{file}": text.encode() for file, text in code.items()}
+    shipped = code | {HEADER: prefixed(code, name)}
+    files = {f"sources/{file}": text.encode() for file, text in shipped.items()}
     compiled = [file for file in code if file.endswith(".c")]
     if version.build:
         files["sources/buildDescription.xml"] = build_description(version.name, name, compiled, {})

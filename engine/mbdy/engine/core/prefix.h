@@ -1,0 +1,1 @@
+/* Names that link. In the sources of an FMU such a file gives each the model identifier for a prefix. */
