@@ -376,7 +376,7 @@ def test_places_of_a_run_are_checked(plant):
 def test_odd_arguments_are_told(plant):
     with pytest.raises(VariableError, match="time: must be a number"):
         plant.outputs(plant.state)
-    with pytest.raises(StepError, match=r"number of seconds, got '0\.01'"):
+    with pytest.raises(StepError, match=r"communication step: '0\.01' has no unit"):
         plant.step("0.01")
     for value in (None, 10**400, [1.0, None, 2.0]):
         with pytest.raises(VariableError, match=r"bus\.torque"):

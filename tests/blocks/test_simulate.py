@@ -134,12 +134,43 @@ def test_nothing_is_lost_on_a_fault():
         (lambda t: {"arm.joint.torqe": 1.0}, r"controller gives.*arm\.joint\.torqe.*arm\.joint\.torque"),
         (lambda t: {"arm.joint.angle": 1.0}, r"arm\.joint\.angle.*output"),
         (lambda t: {"arm.joint.torque": 1.0 / (0.5 - t)}, "controller failed: ZeroDivisionError"),
+        (lambda t: [1.0], "controller gives .*1.0.*mapping of names to values, or None"),
+        (lambda t: "arm.joint.torque", "controller gives .*mapping"),
+        (lambda t: 1.0, "controller gives .*mapping"),
+        (lambda t: {3: 1.0}, "controller gives"),
+        (lambda t: {"arm.joint.torque": 1j}, r"arm\.joint\.torque.*real number.*1j"),
+        (lambda t: {"arm.force": np.array([1j, 0, 0])}, r"arm\.force.*real number"),
+        (lambda t: {"arm.force": [[1.0], [1.0, 2.0], 3.0]}, r"arm\.force.*3 values in a row"),
+        (lambda t: {"arm.force": [1.0, 2.0]}, r"arm\.force.*3 values are needed, got 2"),
     ],
 )
 def test_a_bad_controller_loses_nothing(given, message):
     with pytest.raises(SimulationError, match=message) as caught:
         simulate(hinge(), until=1.0, every=0.25, sample=0.25, controller=lambda t, y: given(t) if t >= 0.5 else None)
     assert len(caught.value.run) == 2
+
+
+def test_a_controller_that_steps_its_plant_is_refused():
+    plant = Plant(hinge())
+
+    def controller(t, y):
+        plant.step(0.01)
+
+    with pytest.raises(SimulationError, match=r"at 0\.01 s: the controller steps the plant that it controls"):
+        simulate(plant, until=1.0, every=0.1, controller=controller)
+
+
+def test_times_with_units():
+    run = simulate(hinge(), until="0.2 s", every="100 ms", controller=lambda t, y: None, sample="50 ms")
+    assert run.time.tolist() == [0.0, 0.1, 0.2]
+    plant = Plant(hinge())
+    assert plant.step("10 ms").time == 0.01
+    for bad in ("10 m", 1j, None):
+        with pytest.raises(StepError):
+            plant.step(bad)
+        with pytest.raises(StepError):
+            simulate(hinge(), until=bad)
+    assert plant.time == 0.01
 
 
 def test_bad_arguments():
@@ -251,8 +282,8 @@ def test_very_short_runs_keep_their_rows():
     assert len(simulate(hinge(), until=1e-8, every=1e-9)) == 11
     with pytest.raises(StepError, match="more than 1e"):
         simulate(hinge(), until=1.0, every=1e-12)
-    with pytest.raises(StepError, match="number of seconds"):
-        simulate(hinge(), until="1 s")
+    with pytest.raises(StepError, match="until: '1' has no unit"):
+        simulate(hinge(), until="1")
 
 
 @pytest.mark.parametrize("every", [0.05, 0.07, 0.2])

@@ -15,7 +15,7 @@ from mbdy.blocks.control.crossing import crossing
 from mbdy.blocks.control.dense import DenseStep
 from mbdy.blocks.control.tabled import TabledInputs
 from mbdy.blocks.errors import StateError
-from mbdy.blocks.grids import grid, marks, merged, positive, resolution, usual_period
+from mbdy.blocks.grids import grid, marks, merged, resolution, seconds, usual_period
 from mbdy.blocks.plant import Plant
 from mbdy.blocks.plant.typed import Outputs
 from mbdy.blocks.run import Run, selected
@@ -118,15 +118,15 @@ def simulate_located(
     if plant.interpolation != "linear":
         raise ValueError('simulate_located needs a plant made with interpolation="linear"')
     chosen = _blocks(controller, blocks)
-    until = positive("until", until)
-    every = positive("every", max(plant.internal_step, usual_period(until)) if every is None else every)
+    until = seconds("until", until)
+    every = seconds("every", max(plant.internal_step, usual_period(until)) if every is None else every)
     close = resolution(until, every)
     record = grid("every", every, until, close)
     table = None if inputs is None else input_table(inputs, plant.ports, linear=linear)
     times = record if table is None else merged(close, record, table.time[table.time < until - close])
     picked = np.array(selected(plant.output_names, outputs, plant.ports.hidden_names), dtype=np.intc)
     recorder = Recorder(plant, picked, len(record))
-    march = _March(plant, controller, chosen, table, positive("tolerance", tolerance), close)
+    march = _March(plant, controller, chosen, table, seconds("tolerance", tolerance), close)
     with reported(progress) as tell, ended_by_faults(plant, recorder):
         march.begin()
         recorder.add(0.0, plant.outputs().values)

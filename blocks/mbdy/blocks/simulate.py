@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.errors import StateError, StepError, VariableError
-from mbdy.blocks.grids import grid, marks, merged, multiples, positive, refined, resolution, uniform, usual_period
+from mbdy.blocks.grids import grid, marks, merged, multiples, refined, resolution, seconds, uniform, usual_period
 from mbdy.blocks.plant import Interpolation, Plant
 from mbdy.blocks.plant.typed import Outputs
 from mbdy.blocks.prescribed import Prescribed
@@ -82,9 +82,9 @@ def simulate(
         raise ValueError(f'{wanted} inputs need a plant made with interpolation="{wanted}"')
     if controller is None and sample is not None:
         raise ValueError("sample is the period of a controller, and there is none")
-    until = positive("until", until)
-    every = positive("every", max(plant.internal_step, usual_period(until)) if every is None else every)
-    sample = positive("sample", plant.internal_step if sample is None else sample)
+    until = seconds("until", until)
+    every = seconds("every", max(plant.internal_step, usual_period(until)) if every is None else every)
+    sample = seconds("sample", plant.internal_step if sample is None else sample)
     close = resolution(until, every, sample)
     record = grid("every", every, until, close)
     samples = np.zeros(1) if controller is None else multiples("sample", sample, until, close)
@@ -255,14 +255,19 @@ def _run_steps(
 
 def command(plant: Plant, controller: Controller, time: float, y: Outputs, taken: Mapping[str, str]) -> None:
     """Set what a controller gives: inputs that no table has, or parameters; nothing where it gives None."""
+    reached = plant.time
     try:
-        given = controller(time, y) or {}
+        given = controller(time, y)
     except Exception as fault:
         raise ControllerError(f"the controller failed: {type(fault).__name__}: {fault}") from fault
-    for name, value in given.items():
+    if plant.time != reached:
+        raise VariableError("the controller steps the plant that it controls; let it step a plant of its own")
+    if not isinstance(given, Mapping | None):
+        raise VariableError(f"the controller gives {given!r}; it must give a mapping of names to values, or None")
+    for name, value in (given or {}).items():
         try:
             variable, part = plant.ports.find(name)
-        except KeyError as fault:
+        except (KeyError, TypeError) as fault:
             raise VariableError(f"the controller gives {fault.args[0]}") from None
         if variable.causality == "output":
             raise VariableError(f"the controller gives {name!r}, which is an output; it can set inputs and parameters")

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.errors import StateError, StepError, ThreadError, VariableError
-from mbdy.blocks.grids import positive
+from mbdy.blocks.grids import seconds
 from mbdy.blocks.plant.library import CONSTANTS, compiled_plant
 from mbdy.blocks.plant.second_opinion import second_opinion
 from mbdy.blocks.plant.table import PlantModel, first_references
@@ -103,7 +103,7 @@ class Plant:
     ) -> None:
         self.model = model if isinstance(model, Model) else load(model)
         keep_rules(self.model)
-        self.internal_step = _seconds(step, "step")
+        self.internal_step = seconds("step", step)
         self.integrator = _chosen(integrator, INTEGRATORS, "integrator")
         tell_of_what_is_too_fast(self.model, self.internal_step, self.integrator)
         self.interpolation = _chosen(interpolation, ORDERS, "interpolation")
@@ -251,7 +251,7 @@ class Plant:
                 self._watch.forget()
 
     def step(self, H: float) -> Outputs:
-        """Advance by the communication step ``H`` [s]; outputs are those of its end.
+        """Advance by the communication step ``H`` [s], a number or a text with unit; outputs are those of its end.
 
         Raises `VariableError` for an input that is not finite, `StepError` for a bad H, `StateError` where the
         equations fail; the plant is then as before.
@@ -261,7 +261,7 @@ class Plant:
         try:
             status = self._advance(self._handle, H, self._order)
         except (TypeError, ctypes.ArgumentError):
-            raise StepError(f"the communication step must be a number of seconds, got {H!r}") from None
+            status = self._advance(self._handle, seconds("communication step", H), self._order)
         if status or self._messages:
             self._heed(status)
         if self._watch is not None:
@@ -445,10 +445,6 @@ def _restored(
     return plant
 
 
-def _seconds(value: float | str, what: str) -> float:
-    return positive(what, quantity(value, "s") if isinstance(value, str) else value)
-
-
 def _chosen(value: str, known, what: str) -> str:
     if value not in known:
         raise ValueError(f"{what}: {value!r} is unknown; choose one of {', '.join(known)}")
@@ -456,18 +452,29 @@ def _chosen(value: str, known, what: str) -> str:
 
 
 def _number(name: str, element: object, unit: str) -> float:
-    """One element in SI, from a number or a text with unit."""
+    """One element in SI, from a real number of any type or a text with unit."""
+    real = hasattr(element, "__float__") and not isinstance(element, complex | np.complexfloating | np.ma.MaskedArray)
+    said = f"must be a real number, got {element!r}"
     try:
-        return quantity(element, unit) if isinstance(element, str) else float(element)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError) as fault:
-        said = fault if isinstance(fault, ValueError) else f"must be a number, got {element!r}"
-        raise VariableError(f"{name!r}: {said}; nothing was changed") from None
+        if real:
+            return float(element)  # type: ignore[arg-type]
+        if isinstance(element, str):
+            return quantity(element, unit)
+    except (ValueError, OverflowError) as fault:
+        said = str(fault)
+    except TypeError:  # of several elements
+        pass
+    raise VariableError(f"{name!r}: {said}; nothing was changed")
 
 
 def _values(name: str, variable: Variable, part: slice, value) -> list[float]:
     """The elements of a value in SI."""
-    several = not isinstance(value, str) and np.ndim(value) > 0
-    entries, units = list(value) if several else [value], variable.units[part]
+    units = variable.units[part]
+    try:
+        several = not isinstance(value, str) and np.ndim(value) > 0
+    except ValueError:
+        raise VariableError(f"{name!r}: {len(units)} values in a row are needed, got {value!r}") from None
+    entries = list(value) if several else [value]
     if len(entries) != len(units):
         raise VariableError(f"{name!r}: {len(units)} values are needed, got {len(entries)}")
     return [_number(name, entry, unit) for entry, unit in zip(entries, units, strict=True)]
