@@ -315,7 +315,7 @@ INERTIA: list[BadModel] = [
          "joint = { to = 'panel', kind = 'revolute', axis = [0, 0, 1], at = [0, 0, 2] }"])),
      "body.panel.joint", "moves no inertia"),
     ("idle-gimbal-lock", panel('kind = "gimbal"', 'sequence = "zyz"'), "body.panel.joint",
-     "rotation 1 moves no inertia"),
+     "its middle angle is 0 deg at the start, where its three axes lie in one plane"),
     ("idle-wheel-is-all", hinged(more="[body.panel.wheel.x]\naxis = [0, 1, 0]\ninertia = 1"), "body.panel.joint",
      "moves no inertia"),
 ]  # fmt: skip

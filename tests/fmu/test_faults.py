@@ -66,7 +66,7 @@ def test_a_parameter_below_its_minimum(opened, name):
 def test_an_axis_of_zero(opened):
     client = opened().initialize()
     client["panel.joint.axis[2]"] = 0.0
-    with answers(client, DISCARD, "parameters of body 'panel'", "axes and quaternions not zero"):
+    with answers(client, DISCARD, "parameter 'panel.joint.axis': must not be zero, got [0, 0, 0]"):
         client.step()
     client["panel.joint.axis[1]"] = 1.0
     client.step()
@@ -76,7 +76,7 @@ def test_an_inertia_that_no_body_has(opened):
     client = opened()
     client["panel.inertia[1,1]"] = -3.0
     client.enter()
-    with answers(client, ERROR, "parameters of body 'panel'", "moments"):
+    with answers(client, ERROR, "parameter 'panel.inertia': must have no negative principal moment"):
         client.fmu.exitInitializationMode()
     client["panel.inertia[1,1]"] = 9.8
     client.fmu.exitInitializationMode()
@@ -96,10 +96,13 @@ def with_laws() -> Model:
 
 def test_parameters_of_laws_that_cannot_be(opened, export):
     client = opened(export(with_laws())).initialize()
-    for name, bad in (("panel.joint.friction_rate", 0.0), ("panel.joint.stop_lower", 2.0)):
+    for name, bad, rule in (
+        ("panel.joint.friction_rate", 0.0, "must be > 0, got 0"),
+        ("panel.joint.stop_lower", 2.0, "must be below 'panel.joint.stop_upper', got 2"),
+    ):
         good = client[name]
         client[name] = bad
-        with answers(client, DISCARD, "'panel'", "values of its laws of effort must be possible (docs/model-file.md)"):
+        with answers(client, DISCARD, f"parameter '{name}': {rule}"):
             client.step()
         client[name] = good
         client.step()

@@ -272,9 +272,10 @@ int plant_settle_constants(plant *it) {
     if (it->now.stale_constants != 0.0) {
         if ((status = within_limits(it)) != PLANT_OK) return status;
         if ((status = plant_explain(it, mbdy_prepare(it->core), 0.0)) != PLANT_OK) return status;
-        it->now.stale_constants = 0.0;
         tell_inertias(it);
         it->now.stale_start = it->now.started == 0.0;
+        if (it->now.started != 0.0 && (status = plant_explain(it, mbdy_pivots(it->core), 0.0)) != PLANT_OK) return status;
+        it->now.stale_constants = 0.0;
     }
     if (it->now.stale_start != 0.0) {
         if ((status = plant_explain(it, mbdy_start(it->core), 0.0)) != PLANT_OK) return status;

@@ -90,6 +90,14 @@ def prepared(made: Equations, u: Array, p: Array) -> Core:
     return core
 
 
+def refuse_idle(made: Equations, x: Array, u: Array, p: Array) -> None:
+    """Raise `RefusalError` where a speed of the states ``x`` that is free with the inputs ``u`` moves no inertia."""
+    if made.pivots is not None and (np.array(made.pivots(x, u, made.prepare(p))[0]) <= 0).any():
+        core = prepared(made, u, p)
+        core.x[:] = x
+        _refuse(core, core.pivots())
+
+
 def closed_state(core: Core, x: Array) -> Array:
     """The states nearest to ``x`` that close the loops of a `prepared` core: ``x`` itself where these are closed."""
     core.x[:], core.given[:] = x, 1.0

@@ -54,6 +54,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     const size_t places = core->integrator->places ? core->integrator->places(model) : 0;
     const size_t closing = mbdy_closing_reals(model);
     size_t reals = closing + (size_t)model->n_k + 6 * n_x + (size_t)model->n_impulses + 3 * (size_t)model->n_u + 2 * n_rows + work + (size_t)n_w;
+    reals += 2 * (size_t)model->n_speeds;
     for (int i = 0; i < MBDY_VECTORS; i++) reals += (size_t)mbdy_size(core, i);
     double *at = calloc(reals, sizeof(double));
     core->vector[0] = at;
@@ -65,6 +66,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
         return NULL;
     }
     for (int i = 0; i < MBDY_VECTORS; i++) core->vector[i] = taken(&at, (size_t)mbdy_size(core, i));
+    core->pivots = taken(&at, 2 * (size_t)model->n_speeds);
     core->k_new = taken(&at, (size_t)model->n_k);
     core->x_old = taken(&at, n_x);
     core->x_stage = taken(&at, n_x);
@@ -168,7 +170,22 @@ int mbdy_start(mbdy_core *core) {
     memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * (size_t)m->n_impulses);
     bad = mbdy_not_finite(x, m->n_x);
     if (bad >= 0) memcpy(x, core->x_old, size);
-    return faulty(core, bad, MBDY_BAD_START);
+    return bad >= 0 ? faulty(core, bad, MBDY_BAD_START) : mbdy_pivots(core);
+}
+
+int mbdy_pivots(mbdy_core *core) {
+    const mbdy_model *m = core->model;
+    if (!m->functions[MBDY_PIVOTS].call) return MBDY_OK;
+    core->arg[0] = core->vector[MBDY_X];
+    core->arg[1] = core->vector[MBDY_U];
+    core->arg[2] = core->vector[MBDY_K];
+    core->res[0] = core->pivots;
+    core->res[1] = core->pivots + m->n_speeds;
+    mbdy_evaluate(core, MBDY_PIVOTS);
+    int idle = -1;
+    for (int i = 0; idle < 0 && i < m->n_speeds; i++)
+        if (core->pivots[i] <= 0.0) idle = m->n_coordinates + i;
+    return faulty(core, idle, MBDY_IDLE);
 }
 
 int mbdy_check(mbdy_core *core, const double *u) {

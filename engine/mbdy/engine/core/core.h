@@ -22,7 +22,8 @@ enum mbdy_status {
                                such order of the inputs */
     MBDY_UNCLOSED = 6,      /* the loops cannot be closed from the start; x is as before */
     MBDY_TORN = 7,          /* a closed loop came apart in the step; the old state is back */
-    MBDY_BAD_OUTPUT = 8     /* an output is not finite */
+    MBDY_BAD_OUTPUT = 8,    /* an output is not finite */
+    MBDY_IDLE = 9           /* a speed that is free moves no inertia */
 };
 
 /* Order of the inputs over a communication step: they stay at u, go on the line from u to u_end, or on the parabola
@@ -47,8 +48,8 @@ const mbdy_model *mbdy_model_of(const mbdy_core *core);
 int mbdy_size(const mbdy_core *core, int vector);
 double *mbdy_vector(mbdy_core *core, int vector);
 
-/* Where the fault of the last status lies: a place in the vector of inputs, parameters, start values, states or outputs, or a
-   row of the loops; n_p and more a constant less n_p. */
+/* Where the fault of the last status lies: a place in the vector of inputs, parameters, start values, states (that of a
+   speed) or outputs, or a row of the loops; n_p and more a constant less n_p. */
 int mbdy_fault(const mbdy_core *core);
 
 /* Constants from parameters p, then states x from start values s, with the loops closed that are closed in u.
@@ -57,6 +58,9 @@ int mbdy_fault(const mbdy_core *core);
    positions always stay. Where the given ones contradict the loops all are moved, as little as can be by their masses. */
 int mbdy_prepare(mbdy_core *core);
 int mbdy_start(mbdy_core *core);
+
+/* MBDY_IDLE where a speed of x that is free in u moves no inertia: accelerations follow from nothing there. */
+int mbdy_pivots(mbdy_core *core);
 
 /* Whether the start value at a place was given, and moved by the last mbdy_start by more than 1e-6. */
 int mbdy_moved(const mbdy_core *core, int place);
@@ -100,13 +104,20 @@ void mbdy_go_back(mbdy_core *core);
 int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const double *inputs, const int *pick, int picked,
              double *out, int *done);
 
-/* Names for what is wrong: of inputs, parameters, states, start values, outputs, of the loop of each row; and of the bodies (and
-   loops) whose constants begin at places in k, increasing. */
+/* What `size` parameters from `place` in p, called `name`, must be: constants from `constant` on, up to the next rule's,
+   are no numbers where they are not. Without a name these follow from no parameter alone. */
+typedef struct mbdy_rule {
+    int constant;
+    const char *name, *text;
+    int place, size;
+} mbdy_rule;
+
+/* Names for what is wrong: of inputs, parameters, states, start values, outputs, of the loop of each row; and the rules
+   of parameters, by increasing constants. */
 typedef struct mbdy_names {
     const char *const *inputs, *const *parameters, *const *states, *const *starts, *const *outputs, *const *rows;
-    int n_owners;
-    const char *const *owners;
-    const int *constants;
+    int n_rules;
+    const mbdy_rule *rules;
 } mbdy_names;
 
 enum { MBDY_TEXT = 1024 }; /* bytes of a text that mbdy_explain writes */

@@ -30,25 +30,28 @@ static void bad_input(const mbdy_core *core, const mbdy_names *names, char *text
         say(text, "input '%s': must be finite, got %g", names->inputs[place], u[place]);
 }
 
+/* A rule that a parameter breaks, with its elements. */
+static void broken_rule(const mbdy_core *core, const mbdy_rule *rule, char *text) {
+    const double *p = core->vector[MBDY_P] + rule->place;
+    say(text, "parameter '%s': %s, got %s%.12g", rule->name, rule->text, rule->size > 1 ? "[" : "", p[0]);
+    for (int i = 1; i < rule->size; i++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, MBDY_TEXT - used, ", %.12g%s", p[i], i + 1 < rule->size ? "" : "]");
+    }
+}
+
 static void bad_parameter(const mbdy_core *core, const mbdy_names *names, char *text) {
     const int n_p = core->model->n_p;
     if (core->fault < n_p) {
         say(text, "parameter '%s': must be finite, got %g", names->parameters[core->fault], core->vector[MBDY_P][core->fault]);
         return;
     }
-    int owner = -1;
-    while (owner + 1 < names->n_owners && names->constants[owner + 1] <= core->fault - n_p) owner++;
-    const char *name = owner < 0 ? "" : names->owners[owner];
-    if (!*name)
-        say(text, "parameters: no finite linear equations follow from them; look at the operating point");
-    else if (strncmp(name, "loop.", 5) == 0)
-        say(text, "parameter '%s.distance': must be >= 1e-6 m", name);
+    int at = 0;
+    while (at + 1 < names->n_rules && names->rules[at + 1].constant <= core->fault - n_p) at++;
+    if (*names->rules[at].name)
+        broken_rule(core, &names->rules[at], text);
     else
-        say(text,
-            "parameters of body '%s': no body can have them; its mass and the principal moments of its inertia (less its "
-            "wheels' spin inertia) must not be negative, axes and quaternions not zero, and values of its laws of effort "
-            "must be possible (docs/model-file.md)",
-            name);
+        say(text, "parameters: no finite linear equations follow from them; look at the operating point");
 }
 
 static void bad_start(const mbdy_core *core, const mbdy_names *names, char *text) {
@@ -68,6 +71,29 @@ static void bad_start(const mbdy_core *core, const mbdy_names *names, char *text
         }
     }
     say(text, "no finite state follows from the start values and parameters: look at masses and inertias of zero");
+}
+
+/* A margin below it makes the axes of a joint lie in one plane. */
+#define SINGULAR 1e-6
+
+static void idle(const mbdy_core *core, const mbdy_names *names, char *text) {
+    const mbdy_model *m = core->model;
+    const char *speed = names->states[core->fault];
+    const int body = (int)strcspn(speed, "."), joint = (int)(strrchr(speed, '.') - speed);
+    char middle[MBDY_TEXT];
+    snprintf(middle, sizeof middle, "%.*s.angle[2]", joint, speed);
+    for (int i = 0; core->pivots[core->fault - m->n_coordinates + m->n_speeds] < SINGULAR && i < m->n_coordinates; i++)
+        if (strcmp(names->states[i], middle) == 0) {
+            const double angle = core->vector[MBDY_X][i] * 57.295779513082321;
+            say(text,
+                "'%.*s' is singular: its middle angle '%s' is %.9g deg, where its three axes lie in one plane and no rates "
+                "turn the body about what is across it; start at another angle, prescribe it, or use a spherical joint",
+                joint, speed, middle, angle);
+            return;
+        }
+    say(text,
+        "'%s' moves no inertia: give '%.*s' or a body that it carries mass or inertia there, or take the freedom away", speed,
+        body, speed);
 }
 
 static void unclosed(const mbdy_core *core, const char *loop, char *text) {
@@ -117,6 +143,7 @@ void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, do
         case MBDY_BAD_INPUT: bad_input(core, names, text); return;
         case MBDY_BAD_PARAMETER: bad_parameter(core, names, text); return;
         case MBDY_BAD_START: bad_start(core, names, text); return;
+        case MBDY_IDLE: idle(core, names, text); return;
         case MBDY_UNCLOSED: unclosed(core, names->rows[place], text); return;
         case MBDY_TORN:
             say(text,

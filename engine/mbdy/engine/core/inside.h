@@ -39,6 +39,7 @@ struct mbdy_core {
     double *u_old, *u_mid_old, *latched_old; /* inputs and impulses before the step */
     double *u_stage;
     double *errors, *rates; /* of the rows of loops */
+    double *pivots;         /* by speed; then the margins of their joints */
     double *work;           /* of the integrator */
     int *work_places;
     double *closing; /* work of closing loops at the start */

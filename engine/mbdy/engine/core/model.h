@@ -17,7 +17,9 @@ typedef struct {
 
 /* Vectors: s start values, x states, u inputs, p parameters, k constants that follow from p, y outputs.
 
-   PREPARE k(p), START x(s, k), DERIVATIVES x'(x, u, k), OUTPUTS y(x, u, k); LATCH (x, u, k) the state after locks and
+   PREPARE k(p), START x(s, k), DERIVATIVES x'(x, u, k), OUTPUTS y(x, u, k); PIVOTS (x, u, k) by speed of a joint what it
+   moves, not positive where that is no inertia, and how far the axes of three successive rotations are from lying in one
+   plane, 1 at most; LATCH (x, u, k) the state after locks and
    loops have stopped what they hold, and the impulses; of models with loops GAPS (x, u, k) the errors of their rows and
    rates that these should not have, ASSEMBLE (x, u, k, largest) the state one Newton step nearer to closed loops, moved as
    impulses would move it, APPROACH (x, u, k) the errors as whole angles, their rates with the speeds in x, and cosines that
@@ -26,7 +28,7 @@ typedef struct {
    CLOSURE is the errors of GAPS, then the rates. A forward function takes the arguments, then their
    changes, and gives the change of the result; a reverse one takes the arguments, then a seed, and gives gradients. */
 enum mbdy_equation {
-    MBDY_PREPARE, MBDY_START, MBDY_DERIVATIVES, MBDY_OUTPUTS, MBDY_LATCH, MBDY_GAPS, MBDY_ASSEMBLE, MBDY_APPROACH,
+    MBDY_PREPARE, MBDY_START, MBDY_DERIVATIVES, MBDY_OUTPUTS, MBDY_PIVOTS, MBDY_LATCH, MBDY_GAPS, MBDY_ASSEMBLE, MBDY_APPROACH,
     MBDY_PREPARE_FORWARD, MBDY_START_FORWARD, MBDY_DERIVATIVES_FORWARD, MBDY_OUTPUTS_FORWARD, MBDY_CLOSURE_FORWARD,
     MBDY_PREPARE_REVERSE, MBDY_START_REVERSE, MBDY_DERIVATIVES_REVERSE, MBDY_OUTPUTS_REVERSE, MBDY_CLOSURE_REVERSE,
     MBDY_EQUATIONS

@@ -47,6 +47,10 @@ class Core:
         """``x`` from ``s``, with loops closed that are closed in ``u``: ``given`` ones stay if that can be."""
         return self.functions.mbdy_start(self.handle)
 
+    def pivots(self) -> int:
+        """Whether every speed that is free at ``x`` and ``u`` moves inertia."""
+        return self.functions.mbdy_pivots(self.handle)
+
     def moves(self) -> list[str]:
         """The given start values that `start` has moved, each in words."""
         text, moved = ctypes.create_string_buffer(CONSTANTS["MBDY_TEXT"]), []
@@ -90,24 +94,37 @@ class Core:
         return text.value.decode()
 
 
+class _Rule(ctypes.Structure):
+    """``mbdy_rule`` of core.h."""
+
+    _fields_ = (
+        ("constant", ctypes.c_int),
+        ("name", ctypes.c_char_p),
+        ("text", ctypes.c_char_p),
+        ("place", ctypes.c_int),
+        ("size", ctypes.c_int),
+    )
+
+
 class Names(ctypes.Structure):
     """The names of a model for what is wrong with it, as core.h has them (``mbdy_names``)."""
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("inputs", "parameters", "states", "starts", "outputs", "rows")),
-        ("n_owners", ctypes.c_int),
-        ("owners", ctypes.c_void_p),
-        ("constants", ctypes.c_void_p),
+        ("n_rules", ctypes.c_int),
+        ("rules", ctypes.c_void_p),
     )
 
     def __init__(self, compiled: Compiled) -> None:
-        begins = owners(compiled.equations)
+        rules = compiled.equations.rules
         self._kept = {name: texts(some) for name, some in names_of(compiled.equations).items()}
-        self._begins = (ctypes.c_int * len(begins))(*begins.values())
+        self._rules = (_Rule * len(rules))(
+            *(_Rule(rule.constant, rule.name.encode(), rule.text.encode(), rule.place, rule.size) for rule in rules)
+        )
         super().__init__(
             **{name: ctypes.addressof(some) for name, some in self._kept.items()},
-            n_owners=len(begins),
-            constants=ctypes.addressof(self._begins),
+            n_rules=len(rules),
+            rules=ctypes.addressof(self._rules),
         )
 
     @property
@@ -121,11 +138,4 @@ def names_of(equations: Equations) -> dict[str, Iterable[str]]:
     return {
         "inputs": ports.input_names, "parameters": ports.parameter_names, "states": ports.state_names,
         "starts": ports.start_names, "outputs": ports.output_names, "rows": equations.loop_rows,
-        "owners": owners(equations),
     }  # fmt: skip
-
-
-def owners(equations: Equations) -> dict[str, int]:
-    """Where the constants of each body and loop begin in k; those of no owner, of linear equations, under ``""``."""
-    begins = {str(owner): at.start for owner, at in equations.constants.items()}
-    return {**begins, "": max((at.stop for at in equations.constants.values()), default=0)}

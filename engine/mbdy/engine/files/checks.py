@@ -9,6 +9,7 @@ import numpy as np
 
 from mbdy.engine.files.tables import FileTable
 from mbdy.engine.model.faults import Findings, nearest, path_of
+from mbdy.engine.model.limits import NEGATIVE_MINOR
 from mbdy.engine.model.system import INERTIAL, ZERO3, Body, Joint
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -22,9 +23,6 @@ RESERVED = (
     "mass", "com", "inertia",
 )  # fmt: skip
 """Names of a body's own that no wheel and no node has."""
-
-ROUNDING = 1e-9
-"""What rounding of the file's decimals may do to a principal moment, relative to the largest entry."""
 
 
 def check_names(file: FileTable, findings: Findings) -> None:
@@ -120,13 +118,13 @@ def check_wheels(body: Body, findings: Findings) -> None:
         axis = np.array(rotor.axis) / np.linalg.norm(rotor.axis)
         share = rotor.inertia * np.outer(axis, axis)
         rest -= share
-        if _least(tensor - share) < -ROUNDING * scale:
+        if _least(tensor - share) < -NEGATIVE_MINOR * scale:
             message = f"{rotor.inertia} kg.m2 is more than the body, which includes the wheel, can hold there"
             remedy = (
                 f"the body has {float(axis @ tensor @ axis):.6g} kg.m2 about its axis; add the wheel to {path}.inertia"
             )
             findings.refuse(path_of(("body", body.name, "wheel", wheel, "inertia")), message, remedy)
-    if len(body.wheels) > 1 and not findings.faulty(f"{path}.wheel") and _least(rest) < -ROUNDING * scale:
+    if len(body.wheels) > 1 and not findings.faulty(f"{path}.wheel") and _least(rest) < -NEGATIVE_MINOR * scale:
         message = f"its wheels {', '.join(body.wheels)} together have more spin inertia than the body can hold"
         findings.refuse(f"{path}.wheel", message, f"add them to {path}.inertia")
 
@@ -135,7 +133,7 @@ def warn_of_body(body: Body, carries: bool, findings: Findings) -> None:
     """Warn of moments that break the triangle inequality and of a massless body between joints."""
     path = path_of(("body", body.name))
     small, middle, large = np.linalg.eigvalsh(np.array(body.inertia)).tolist()
-    if small + middle < large * (1 - ROUNDING):
+    if small + middle < large * (1 - NEGATIVE_MINOR):
         message = f"principal moments {small:.6g}, {middle:.6g}, {large:.6g} kg.m2 break the triangle inequality"
         remedy = "no rigid body has a moment larger than the sum of the other two; check that it is meant"
         findings.warn(f"{path}.inertia", message, remedy)

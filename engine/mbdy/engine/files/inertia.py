@@ -15,13 +15,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from mbdy.engine.model.faults import Fault, path_of
+from mbdy.engine.model.limits import PIVOT_ROUNDING
 from mbdy.engine.model.ports import coordinates
 from mbdy.engine.model.rotations import cross_matrix, exponential, rotation
 from mbdy.engine.model.system import IDENTITY, Body, Joint, Model
 from mbdy.engine.model.topology import ROOT, tree
 
-ROUNDING = 4 * float(np.finfo(float).eps)
-"""What each step of the elimination may add to the error of an inertia, relative to its size."""
+SINGULAR = 1e-6
+"""Volume that three unit axes span below which they lie in one plane."""
 NEGATIVE = 1e-6
 """How far below zero rounding of the file's decimals may bring an eigenvalue of a body's scaled mass matrix."""
 
@@ -46,7 +47,7 @@ def faults_of_inertia(model: Model) -> list[Fault]:
         free = [k for k, motion in enumerate(body.joint.motion) if motion != "prescribed"]
         idle = _eliminate(articulated[i], errors[i], subspace, _order(body.joint, free))
         if idle:
-            faults[i] = _fault(body, sorted(idle))
+            faults[i] = _singular(body, model, subspace) or _fault(body, sorted(idle))
         if parent != ROOT:
             carried = transform @ _at_node(model.bodies[parent], body.joint.node)
             moved = carried.T @ articulated[i] @ carried
@@ -124,12 +125,26 @@ def _eliminate(inertia: np.ndarray, error: np.ndarray, subspace: np.ndarray, ord
 def _rounding(inertia: np.ndarray) -> np.ndarray:
     """What one step of arithmetic does to ``inertia``: alike in all directions, also where it is small."""
     turning, sliding = float(np.trace(inertia[:3, :3])), float(np.trace(inertia[3:6, 3:6]))
-    return ROUNDING * np.diag([turning] * 3 + [sliding] * 3 + list(np.abs(np.diag(inertia)[6:])))
+    return PIVOT_ROUNDING * np.diag([turning] * 3 + [sliding] * 3 + list(np.abs(np.diag(inertia)[6:])))
 
 
 def _order(joint: Joint, free: Sequence[int]) -> list[int]:
     """Translations, then rotations from the last: a point mass then lacks rotations, not translations."""
     return sorted(free, key=lambda k: (k >= joint.n_translations, -k))
+
+
+def _singular(body: Body, model: Model, subspace: np.ndarray) -> Fault | None:
+    """The fault of three successive rotations whose axes lie in one plane where ``model`` starts; None where they do
+    not."""
+    if len(body.joint.rotations) != 3 or abs(np.linalg.det(subspace[:3, body.joint.n_translations :])) > SINGULAR:
+        return None
+    start = f"{body.name}.joint.angle"
+    middle = math.degrees(model.initial.get(start, (0.0,) * 3)[1])
+    message = (
+        f"its middle angle is {middle:.9g} deg at the start, where its three axes lie in one plane, spanning no volume"
+    )
+    remedy = f"start elsewhere ({start} in [initial]), choose other axes, prescribe it, or use a spherical joint"
+    return Fault(path_of(("body", body.name, "joint")), message, remedy)
 
 
 def _fault(body: Body, idle: Sequence[int]) -> Fault:

@@ -32,6 +32,7 @@ from mbdy.engine.files.tables import JointTable
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown
 from mbdy.engine.model.law import JointValue
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
+from mbdy.engine.model.limits import PARALLEL
 from mbdy.engine.model.system import IDENTITY, Joint, Motion, Vector3
 from mbdy.engine.model.units import odd_angle, quantity
 
@@ -39,9 +40,6 @@ X: Vector3 = (1.0, 0.0, 0.0)
 Y: Vector3 = (0.0, 1.0, 0.0)
 Z: Vector3 = (0.0, 0.0, 1.0)
 UNIT_AXES: Mapping[str, Vector3] = {"x": X, "y": Y, "z": Z}
-
-PARALLEL = 1e-9
-"""Sine of the angle below which two axes count as parallel."""
 
 MOTIONS: tuple[str, ...] = get_args(Motion)
 _PLACE = {"at", "frame"}

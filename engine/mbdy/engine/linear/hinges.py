@@ -196,6 +196,7 @@ class Hinged:
             start=of_longer(full.start, n_k),
             derivatives=derivatives,
             outputs=of_longer(full.outputs, n_k),
+            pivots=None,
             latch=of_longer(full.latch, n_k) if full.latch else None,
             operations=derivatives.n_instructions(),
             n_k=n_k,

@@ -75,6 +75,7 @@ def linear_equations(model: Model, at: Values, geometry: str) -> Equations:
         derivatives=rates(branches=True),
         smooth_derivatives=rates(branches=False),
         outputs=of_longer(chosen.outputs, linear.n_k),
+        pivots=None,
         latch=of_longer(chosen.latch, linear.n_k) if chosen.latch else None,
         operations=linear.near.n_instructions(),
         n_k=linear.n_k,

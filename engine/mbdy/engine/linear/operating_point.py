@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.assembly.start import closed_state, given_starts, prepared, started, tell_moves
+from mbdy.engine.assembly.start import closed_state, given_starts, prepared, refuse_idle, started, tell_moves
 from mbdy.engine.model.faults import RefusalError
 from mbdy.engine.model.owners import name_of
 from mbdy.engine.model.ports import Ports, ports, whole_inputs
@@ -98,6 +98,7 @@ def operating_point(model: Model, equations: Equations, at: At = None) -> Operat
         core.latch()
         return OperatingPoint(table, core.x.copy(), u, p)
     k = _constants(equations, p)
+    refuse_idle(equations, x, u, p)
     if any(u[lock] and x[speed] for lock, speed in equations.locks):
         assert equations.latch is not None
         x = np.array(equations.latch(x, u, k)[0]).ravel()
@@ -106,12 +107,8 @@ def operating_point(model: Model, equations: Equations, at: At = None) -> Operat
 
 def _constants(equations: Equations, p: Array) -> Array:
     k = np.array(equations.prepare(p)).ravel()
-    for owner, places in equations.constants.items():
-        if not np.isfinite(k[places]).all():
-            raise RefusalError(
-                f"parameters of body {owner.name!r}: no body can have them",
-                "mass and moments must not be negative, axes and quaternions not zero, rates of friction positive",
-            )
+    if not np.isfinite(k).all():
+        prepared(equations, np.zeros(len(equations.ports.input_names)), p)  # which refuses them
     return k
 
 

@@ -10,13 +10,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import pairwise
 
 import casadi as ca
 from casadi import SX
 
 from mbdy.engine.model.bearing import BEARING
+from mbdy.engine.model.law import JointValue
 from mbdy.engine.model.laws import laws_of
+from mbdy.engine.model.limits import NEGATIVE_MINOR, PARALLEL
 from mbdy.engine.model.system import ZERO3, Body, Flex, Joint, Model, Node
 from mbdy.engine.model.variables import coupled_modes
 from mbdy.engine.order_n import spatial
@@ -25,8 +26,8 @@ from mbdy.engine.order_n.kernels import kernel
 
 LOOP_CONSTANTS = 2
 """Decay of its errors [1/s] and distance [m] of each loop, 0 where it has none."""
-ROUNDING = 1e-9
-"""Relative size of a negative principal minor that is taken for rounding, as the reader of files does."""
+LARGEST = 1e300
+"""[kg.m2] Moments of a body about its origin stay below, in the range of floats."""
 
 
 @dataclass(frozen=True)
@@ -178,73 +179,92 @@ def parameter_names(body: Body) -> list[str]:
 
 
 def prepare_body(kind: Structure) -> ca.Function:
-    """Kernel: one body's parameters to its constants; not finite where no body can have such parameters."""
+    """Kernel: one body's parameters to its constants.
+
+    A constant is no number where its parameter is one that no body can have; `mbdy.engine.order_n.rules` has the words.
+    """
     fields = parameter_fields(kind)
     vector = SX.sym("p", fields.size)
     p = fields.split(vector)
     form = kind.form
     mass, com = p["mass"], p["com"]
-    moment = mass * com
     tensor = spatial.symmetric(p["inertia"], 3)
-    about_com = tensor
     if kind.floating:
         R0, at, frame = SX.eye(3), SX(3, 1), SX([1, 0, 0, 0])
         axes = [SX.eye(3)[:, i] for i in range(3)]
     else:
         frame = p["frame"] / ca.norm_2(p["frame"])
         R0, at = spatial.rotation_matrix(frame), p["at"]
-        axes = [_unit(p["axis"][3 * i : 3 * i + 3]) for i in range(form.n_axes)]
-    spins = [p["wheels"][4 * i] for i in range(kind.wheels)]
-    spin_axes = [_unit(p["wheels"][4 * i + 1 : 4 * i + 4]) for i in range(kind.wheels)]
-    for J, a in zip(spins, spin_axes, strict=True):
-        about_com = about_com - J * a @ a.T
-    about_origin = about_com + mass * (ca.dot(com, com) * SX.eye(3) - com @ com.T)
+        axes = _independent(form, [_unit(p["axis"][3 * i : 3 * i + 3]) for i in range(form.n_axes)])
+    size = ca.fabs(tensor[0, 0]) + ca.fabs(tensor[1, 1]) + ca.fabs(tensor[2, 2])
+    about_com, spins, spin_axes = tensor, [], []
+    for i in range(kind.wheels):
+        J, axis = p["wheels"][4 * i], p["wheels"][4 * i + 1 : 4 * i + 4]
+        square = ca.dot(axis, axis)
+        about_com = about_com - J * axis @ axis.T / ca.if_else(square > 0, square, 1)
+        spins.append(_kept(ca.logic_and(J > 0, _no_negative_moment(about_com, size)), J))
+        spin_axes.append(_unit(axis))
+    offset = mass * ca.dot(com, com)
+    about_origin = about_com + offset * SX.eye(3) - mass * com @ com.T
     constants = {
-        "mass": ca.if_else(ca.logic_and(_possible(mass, spins, about_com, tensor), _lawful(kind, p)), mass, math.nan),
-        "moment": moment, "inertia": spatial.upper(about_origin), "com": com,
+        "mass": _kept(mass >= 0, mass), "moment": _kept(offset <= LARGEST, mass * com),
+        "inertia": _kept(_no_negative_moment(tensor, size), spatial.upper(about_origin)), "com": com,
         "R0": ca.vec(ca.densify(R0)), "at": at, "axes": ca.vertcat(*axes), "frame": frame,
         "spin": ca.vertcat(*spins), "spin_axes": ca.vertcat(*spin_axes), "nodes": p["nodes"],
+        **{value.name: _lawful(value, p) for law in laws_of(kind.laws) for value in law.values if value.name in p},
+        "bearings": ca.vertcat(*(
+            _lawful(value, {value.name: entry})
+            for value, entry in zip([*BEARING.values()] * sum(kind.bearings), ca.vertsplit(p["bearings"]), strict=True)
+        )),
     }  # fmt: skip
     pieces = []
-    for name, size in constant_fields(kind).sizes:
-        if size:
+    for name, count in constant_fields(kind).sizes:
+        if count:
             pieces.append(ca.densify(constants[name] if name in constants else p[name]))
     return kernel("prepare_body", {"p": vector}, {"k": ca.vertcat(*pieces)})
 
 
-def _possible(mass: SX, spins: list[SX], inertia: SX, whole: SX) -> SX:
-    """Whether mass and spin inertias are not negative, and neither is the ``inertia`` left of the ``whole`` without
-    its wheels.
+def _kept(condition: SX, value: SX) -> SX:
+    """``value``, or no numbers where the ``condition`` does not hold."""
+    return ca.if_else(condition, value, math.nan)
+
+
+def _no_negative_moment(inertia: SX, size: SX) -> SX:
+    """Whether no principal moment of ``inertia`` is negative but by rounding of what is ``size`` large.
 
     A symmetric matrix has no negative eigenvalue if and only if no principal minor is negative.
     """
-    size = ca.fabs(whole[0, 0]) + ca.fabs(whole[1, 1]) + ca.fabs(whole[2, 2])
-    minors = [(inertia[i, i], size) for i in range(3)]
-    pairs = ((0, 1), (0, 2), (1, 2))
-    minors += [(inertia[i, i] * inertia[j, j] - inertia[i, j] ** 2, size**2) for i, j in pairs]
-    minors += [(ca.det(inertia), size**3)]
-    possible = mass >= 0
-    for spin in spins:
-        possible = ca.logic_and(possible, spin > 0)
-    for minor, scale in minors:
-        possible = ca.logic_and(possible, minor >= -ROUNDING * scale)
-    return possible
+    scaled = inertia / ca.if_else(size > 0, size, 1)
+    minors = [scaled[i, i] for i in range(3)]
+    minors += [scaled[i, i] * scaled[j, j] - scaled[i, j] ** 2 for i, j in ((0, 1), (0, 2), (1, 2))]
+    return reduce(ca.logic_and, [minor >= -NEGATIVE_MINOR for minor in (*minors, ca.det(scaled))])
 
 
-def _lawful(kind: Structure, p: dict[str, SX]) -> SX:
-    """Whether the numbers of laws, of bearings too, are above or below what they must be, and points in their order."""
-    values = [(value, p[value.name]) for law in laws_of(kind.laws) for value in law.values if value.name in p]
-    values += zip([*BEARING.values()] * sum(kind.bearings), ca.vertsplit(p["bearings"]), strict=True)
-    conditions = []
-    for value, vector in values:
-        entries = ca.vertsplit(vector)
-        if value.above and value.minimum is not None:
-            conditions += [entry > value.minimum for entry in entries]
+def _independent(form: Shape, axes: list[SX]) -> list[SX]:
+    """Unit ``axes`` of a joint, no numbers for those that give a motion which those before them give."""
+    kept = axes[:1]
+    for i, axis in enumerate(axes[1:], start=1):
+        across = ca.norm_2(ca.cross(axes[i - 1], axis))
+        if i == form.translations:
+            kept.append(axis)
+        elif i == 2 and form.translations == 3:
+            kept.append(_kept(ca.fabs(ca.det(ca.horzcat(*axes[:3]))) > PARALLEL, axis))
+        else:
+            kept.append(_kept(across > PARALLEL, axis))
+    return kept
+
+
+def _lawful(value: JointValue, p: dict[str, SX]) -> SX:
+    """The numbers of a law, each kept if it is what `mbdy.engine.order_n.rules` asks of it."""
+    entries = ca.vertsplit(p[value.name])
+    for i, entry in enumerate(entries):
+        if value.minimum is not None:
+            entries[i] = _kept(entry > value.minimum if value.above else entry >= value.minimum, entry)
         if value.below:
-            conditions += [low < high for low, high in zip(entries, ca.vertsplit(p[value.below]), strict=True)]
-        if value.points:
-            conditions += [low < high for low, high in pairwise(entries[::2])]
-    return reduce(ca.logic_and, conditions, SX(1))
+            entries[i] = _kept(entry < p[value.below][i], entries[i])
+        if value.points and i % 2 == 0 and i:
+            entries[i] = _kept(entry > p[value.name][i - 2], entry)
+    return ca.vertcat(*entries)
 
 
 def _unit(axis: SX) -> SX:

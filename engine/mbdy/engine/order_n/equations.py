@@ -33,6 +33,7 @@ from mbdy.engine.order_n.kernels import Kernels
 from mbdy.engine.order_n.loop_forces import INERTIAL_SIDE, Closing, Loops, Seat
 from mbdy.engine.order_n.loop_kernels import SHORTEST, loop_structure
 from mbdy.engine.order_n.outputs import View, reactions, see_loops, wheel_momenta
+from mbdy.engine.order_n.rules import Rule, rules
 from mbdy.engine.order_n.sweeps import BodyInputs, BodyMotion, BodyState, System
 
 
@@ -54,8 +55,10 @@ class Equations:
     n_q: int
     locks: tuple[tuple[int, int], ...]
     """Place in ``u`` of each lock that is an input, with the place in ``x`` of the speed that it stops."""
-    constants: Mapping[Owner, slice]
-    """Where the constants of each body and of each loop lie in ``k``."""
+    rules: tuple[Rule, ...]
+    """What parameters must keep, lest constants in ``k`` are no numbers."""
+    pivots: ca.Function | None = None
+    """What each speed of a joint moves, and the margin of that joint: `mbdy.engine.order_n.sweeps.pivots`."""
     gaps: ca.Function | None = None
     assemble: ca.Function | None = None
     approach: ca.Function | None = None
@@ -75,7 +78,10 @@ class Equations:
     @property
     def functions(self) -> tuple[ca.Function, ...]:
         always = (self.prepare, self.start, self.derivatives, self.outputs)
-        return (*always, *(f for f in (self.latch, self.gaps, self.assemble, self.approach) if f is not None))
+        return (
+            *always,
+            *(f for f in (self.pivots, self.latch, self.gaps, self.assemble, self.approach) if f is not None),
+        )
 
 
 def equations(model: Model) -> Equations:
@@ -164,6 +170,7 @@ class _Assembly:
             start=_function("start", {"s": s, "k": k}, x=self.start(s, k)),
             derivatives=_function("derivatives", vectors, xdot=derivatives),
             outputs=_function("outputs", vectors, y=self.outputs(x, u, k, kernels)),
+            pivots=_function("pivots", vectors, **self.pivots(x, u, k, kernels)),
             latch=_function("latch", vectors, **self.latch(x, u, k)) if self.model.loops or locks else None,
             **self.closing(),
             **(self.impulses() if self.model.loops or locks else {}),
@@ -174,10 +181,7 @@ class _Assembly:
             n_q=self.layout.n_q,
             locks=locks,
             modal=slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + self.layout.n_eta),
-            constants={
-                **dict(zip((Owner("body", b.name) for b in self.model.bodies), self.layout.constants, strict=True)),
-                **dict(zip((Owner("loop", loop.name) for loop in self.model.loops), self.layout.loops, strict=True)),
-            },
+            rules=rules(self.model, self.ports, self.layout),
         )
 
     def symbols(self) -> dict[str, MX]:
@@ -221,9 +225,11 @@ class _Assembly:
                 length = p[self.ports.by_name[f"{stem}.distance"].places]
                 distance = ca.if_else(length >= SHORTEST, length, math.nan)
             time = p[self.ports.by_name[f"{stem}.time_constant"].places]
-            pieces += [ca.if_else(time > 0, 1 / time, 0), distance]
+            decay = ca.if_else(time > 0, 1 / time, ca.if_else(time < 0, math.nan, 0))
+            pieces += [decay, distance]
         if self.model.gravity_gradient:
-            pieces.append(p[self.ports.by_name[GRAVITATIONAL_PARAMETER].places])
+            attraction = p[self.ports.by_name[GRAVITATIONAL_PARAMETER].places]
+            pieces.append(ca.if_else(attraction >= 0, attraction, math.nan))
         return ca.vertcat(*pieces)
 
     def start(self, s: MX, k: MX) -> MX:
@@ -277,6 +283,13 @@ class _Assembly:
             closed = self.input(u, f"loop.{loop.name}.closed") if loop.switchable else MX(1)
             closings.append(Closing(loop_structure(loop), (seats[0], seats[1]), k[at, 0], closed))
         return closings
+
+    def pivots(self, x: MX, u: MX, k: MX, kernels: Kernels) -> dict[str, MX]:
+        """What each speed of a joint moves, and the margin of that joint to a singularity."""
+        known = self.system(x, u, k, kernels)
+        pivots, margins = order_n.pivots(replace(known, states=[resting(state) for state in known.states]))
+        spread = (ca.repmat(margin, pivot.numel()) for pivot, margin in zip(pivots, margins, strict=True))
+        return {"pivots": ca.vertcat(*pivots), "margins": ca.vertcat(*spread)}
 
     def latch(self, x: MX, u: MX, k: MX) -> dict[str, MX]:
         """The state after locked joints have stopped and loops have closed at once, as a latch does, and the impulses

@@ -9,6 +9,7 @@ from __future__ import annotations
 import casadi as ca
 from casadi import SX
 
+from mbdy.engine.model.limits import PIVOT_ROUNDING
 from mbdy.engine.model.variables import switched
 from mbdy.engine.order_n import efforts, spatial
 from mbdy.engine.order_n.constants import Structure, constant_fields
@@ -138,6 +139,30 @@ def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False) -> ca.F
         outputs["P_parent"] = spatial.upper(spatial.inertia_to_parent(E, r, P_a))
         outputs["p_parent"] = spatial.force_to_parent(E, r, p_a)
     return kernel(f"inward_{kind_name(kind, root, leaf, loops)}", inputs, outputs)
+
+
+def pivots(kind: Structure, leaf: bool) -> ca.Function:
+    """What each speed of a joint moves: its pivot in the elimination of the joint less what rounding makes of one.
+
+    Not positive where a free speed moves no inertia. ``margin`` is 0 where the axes of three successive rotations lie
+    in one plane, and 1 where they are as far from it as they come.
+    """
+    inputs, k, S = body_symbols(kind, S=_subspace(kind))
+    driven, below = drive_symbols(kind), {} if leaf and not kind.flex else symbols(P_below=21)
+    P, _ = gathered(kind, leaf, k["M"], SX(6, 1), P_below=below.get("P_below", SX(21, 1)), p_below=SX(6, 1))
+    constrained, _ = drive(kind, **driven)
+    nt, found, first = kind.form.translations, SX.ones(kind.form.n_u, 1), P
+    for i in sorted((i for i, how in enumerate(kind.motion) if how != "prescribed"), key=lambda i: (i >= nt, -i)):
+        felt, size = P @ S[:, i], ca.trace(first[:3, :3] if i >= nt else first[3:, 3:])
+        pivot = ca.dot(S[:, i], felt)
+        found[i] = ca.if_else(constrained[i], 1, pivot - kind.form.n_u * PIVOT_ROUNDING * size)
+        P = P - ca.if_else(found[i] > 0, (1 - constrained[i]) / pivot, 0) * felt @ felt.T
+    margin = SX(1)
+    if kind.form.rotations == 3:
+        a, b, c = (k["axes"][:, nt + i] for i in range(3))
+        widest = ca.hypot(ca.dot(a, ca.cross(b, c)), ca.dot(a, ca.cross(b, ca.cross(b, c))))
+        margin = ca.fabs(ca.det(S[:3, nt:])) / widest
+    return kernel(f"pivots_{kind_name(kind, leaf)}", inputs | driven | below, {"pivots": found, "margin": margin})
 
 
 def gathered(kind: Structure, leaf: bool, M: SX, p: SX, *, P_below: SX, p_below: SX) -> tuple[SX, SX]:

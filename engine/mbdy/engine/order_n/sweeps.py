@@ -7,6 +7,7 @@ formulation for multi-flexible body space systems); loops come after the sweeps 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 
@@ -172,6 +173,29 @@ def eliminate(system: System, moves: list[BodyMotion]) -> None:
     """Second sweep: eliminates modes and joints from tips to base."""
     for j in system.tree.inward:
         _inward(j, system, moves)
+
+
+def pivots(system: System) -> tuple[list[MX], list[MX]]:
+    """What the speeds of each joint move, and its margin to a singularity (`rigid_body.pivots`), of a system at rest.
+
+    No numbers of what carries a joint that moves nothing, which nothing follows for.
+    """
+    moves = velocities(system)
+    eliminate(system, moves)
+    found, margins = [MX()] * len(moves), [MX()] * len(moves)
+    for j in system.tree.inward:
+        m, kind = moves[j], system.structures[j]
+        below = {"P_below": m.below["P_below"]} if m.below else {}
+        switches = system.inputs[j].switches
+        results = system.kernels.call(
+            rigid.pivots, kind, not m.below, S=m.S, k=system.constants[j], switches=switches,
+            acceleration=system.inputs[j].acceleration, **below,
+        )  # fmt: skip
+        found[j], margins[j] = results["pivots"], results["margin"]
+        for child in system.tree.children[j]:
+            if found[child].numel():
+                found[j] += ca.if_else(ca.mmin(found[child]) > 0, 0, math.nan)
+    return found, margins
 
 
 def swing_out(system: System, moves: list[BodyMotion], gravity: MX, bodies: Sequence[int]) -> None:

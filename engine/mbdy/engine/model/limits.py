@@ -1,0 +1,8 @@
+"""Limits that the reader of files and the equations share."""
+
+PARALLEL = 1e-9
+"""Sine of the angle below which two axes count as parallel."""
+PIVOT_ROUNDING = 4 * 2.0**-52
+"""What each step of an elimination may add to the error of an inertia, relative to its size."""
+NEGATIVE_MINOR = 1e-9
+"""What rounding of a file's decimals may do to a principal moment or minor, relative to the largest entry."""
