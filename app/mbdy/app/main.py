@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from mbdy.app.cache import cache
 from mbdy.app.check import check
 from mbdy.app.common import end_on_terminate, tolerant_streams, version
 from mbdy.app.demo import demo
@@ -35,6 +36,7 @@ EXAMPLES = {
     linearize: "mbdy linearize satellite.toml --inputs bus.torque --outputs bus.attitude,bus.omega --modes -o lin.npz",
     verify: "mbdy verify satellite.toml --report evidence.md",
     demo: "mbdy demo --folder first-run",
+    cache: "mbdy cache --clear",
 }
 """The commands in the order of the help, each with the example that its help shows."""
 

@@ -1,7 +1,8 @@
 """What a system is and its equations of motion: model files, the Order-N equations, the compiled core."""
 
 from mbdy.engine.assembly.start import Assembly, StartMovedWarning, assemble
-from mbdy.engine.core.build import CompilerError, NoCacheNote
+from mbdy.engine.core.build import CompilerError
+from mbdy.engine.core.cache import NoCacheNote
 from mbdy.engine.core.library import Compiled
 from mbdy.engine.files.read import dumps, load, loads, save
 from mbdy.engine.files.rules import keep_rules

@@ -7,7 +7,6 @@ the hash of all that makes them: sources, flags and compiler.
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import os
 import platform
@@ -18,7 +17,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -29,7 +27,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-import platformdirs
+from mbdy.engine.core.cache import BUILD, cache_folder, tidy
 
 FLAGS = (
     "-std=c11", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden", "-fno-math-errno", "-DMBDY_OLD_GLIBC",
@@ -42,7 +40,6 @@ that -O2 takes grows faster than the code (500 bodies: one minute against four).
 FORWARD = "forward.c"
 """The generated file of directional derivatives, for -O1 too: as fast to within a tenth, in two thirds of the time."""
 COMPILER_VARIABLE = "MBDY_CC"
-CACHE_VARIABLE = "MBDY_CACHE"
 NONE = "none"
 """What ``MBDY_CC`` says where no compiler is to be used."""
 ENVIRONMENT = {"SOURCE_DATE_EPOCH": "0", "MACOSX_DEPLOYMENT_TARGET": "11.0"}
@@ -54,10 +51,6 @@ SILENT = f"it says nothing of why: is it a C compiler? name another in {COMPILER
 
 Progress = Callable[[str, float], None]
 """Called with what begins and the fraction done."""
-
-
-class NoCacheNote(UserWarning):
-    """Said once where compiled cores cannot be kept."""
 
 
 class CompilerError(Exception):
@@ -119,31 +112,6 @@ def _words(text: str) -> tuple[str, ...]:
     return (os.path.abspath(first) if os.path.dirname(first) else first, *rest)
 
 
-def cache_folder() -> Path:
-    """Where compiled cores are kept; where that cannot be, a folder of this process that goes with it."""
-    chosen = os.environ.get(CACHE_VARIABLE)
-    wanted = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("mbdy", appauthor=False)) / "cores"
-    return _usable(wanted)
-
-
-@cache
-def _usable(wanted: Path) -> Path:
-    try:
-        wanted.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=wanted):
-            return wanted
-    except OSError as fault:
-        warnings.warn(
-            f"compiled cores cannot be kept in {wanted} ({fault.strerror}): they are built anew each time; name a "
-            f"folder for them in {CACHE_VARIABLE}",
-            NoCacheNote,
-            stacklevel=2,
-        )
-    folder = Path(tempfile.mkdtemp(prefix="mbdy-cores-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
-
-
 def shared_library(
     files: Mapping[str, str],
     cc: Compiler,
@@ -176,7 +144,9 @@ def shared_library(
         for done, (name, _) in enumerate(zip(names, made, strict=True), start=1):
             told(f"compiled {name}", done / steps)
         told("linking", len(names) / steps)
-        return library.kept(compilers)
+        library.kept(compilers)
+    tidy(library.target.parent)
+    return library.target
 
 
 def _object(name: str, files: Mapping[str, str], cc: Compiler, flags: Sequence[str]) -> _Build:
@@ -254,6 +224,8 @@ class _Build:
         """The name of what it makes, which says all that makes it."""
         digest = hashlib.sha256()
         told = (*self.cc.command, self.cc.version, platform.machine(), sys.platform, self.suffix, *self.arguments)
+        if any("native" in word for word in told):
+            told = (*told, _features())
         for part in (*told, *(text for file in sorted(self.files.items()) for text in file)):
             digest.update(part.encode())
             digest.update(b"\0")
@@ -266,16 +238,25 @@ class _Build:
     def whole(self) -> bool:
         """Whether it is made and as it was made: loading part of a library would end the process."""
         try:
-            return _seal(self.target).read_text(encoding="ascii") == _sha256(self.target)
+            whole = _seal(self.target).read_text(encoding="ascii") == _sha256(self.target)
+            if whole:
+                self._touch()
+            return whole
         except (OSError, UnicodeDecodeError):
             return False
+
+    def _touch(self) -> None:
+        """Says that it is used: the cache drops what was used longest ago."""
+        with suppress(OSError):
+            for file in (self.target, _seal(self.target)):
+                os.utime(file)
 
     def kept(self, compilers: _Compilers) -> Path:
         """What it makes, made now by one of ``compilers`` unless it is whole."""
         target = self.target
         if self.whole():
             return target
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix="build-") as folder:
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=BUILD) as folder:
             for name, text in self.files.items():
                 (Path(folder) / name).write_text(text, encoding="utf-8")
             built, seal = Path(folder) / f"built{self.suffix}", Path(folder) / "seal"
@@ -293,6 +274,15 @@ class _Build:
             raise CompilerError(
                 f"{' '.join(command)} failed with status {done.returncode} and made no {built.name}:\n{said or SILENT}"
             )
+
+
+@cache
+def _features() -> str:
+    """What this processor can do, for code that is built for it alone."""
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines()
+        return "\n".join(sorted({line for line in lines if line.startswith(("flags", "Features", "model name"))}))
+    return platform.processor()
 
 
 def _seal(target: Path) -> Path:
