@@ -67,14 +67,27 @@ static void nearer(mbdy_core *core, const double *u, double largest) {
     mbdy_normalise(core->model, core->vector[MBDY_X]);
 }
 
+/* The speeds that go with the steps nearer from `before`, as the loops' forces would have made these, but for what the loops
+   do not allow. */
+static void restore(mbdy_core *core, const double *before, const double *u, double largest) {
+    core->arg[0] = before, core->arg[1] = core->vector[MBDY_X], core->arg[2] = u, core->arg[3] = core->vector[MBDY_K];
+    core->arg[4] = &largest;
+    core->res[0] = core->x_stage;
+    mbdy_evaluate(core, MBDY_RESTORE);
+    memcpy(core->vector[MBDY_X], core->x_stage, sizeof(double) * (size_t)core->model->n_x);
+}
+
 int mbdy_settle(mbdy_core *core, const double *u, double before) {
     if (!core->model->n_rows) return MBDY_OK;
     struct mbdy_gaps gaps = mbdy_gaps(core, u, DRIFT);
     if (before <= DRIFT && gaps.widest > TORN_APART) return MBDY_TORN;
+    const int moving = gaps.error > SETTLED;
+    if (moving) memcpy(core->slope[0], core->vector[MBDY_X], sizeof(double) * (size_t)core->model->n_x);
     for (int i = 0; i < SETTLING_STEPS && gaps.error > SETTLED; i++) {
         nearer(core, u, DRIFT);
         gaps = mbdy_gaps(core, u, DRIFT);
     }
-    if (gaps.rate > SETTLED) mbdy_stop(core, core->vector[MBDY_X], u, NULL);
+    if (moving) restore(core, core->slope[0], u, DRIFT);
+    if (moving || gaps.rate > SETTLED) mbdy_stop(core, core->vector[MBDY_X], u, NULL);
     return MBDY_OK;
 }

@@ -22,13 +22,15 @@ typedef struct {
    plane, 1 at most; LATCH (x, u, k) the state after locks and
    loops have stopped what they hold, and the impulses; of models with loops GAPS (x, u, k) the errors of their rows and
    rates that these should not have, ASSEMBLE (x, u, k, largest) the state one Newton step nearer to closed loops, moved as
-   impulses would move it, APPROACH (x, u, k) the errors as whole angles, their rates with the speeds in x, and cosines that
-   are not positive where axes are opposed which should be aligned.
+   impulses would move it, RESTORE (x before that, x, u, k, largest) the state with the speeds that go with it and the
+   momenta of before, APPROACH (x, u, k) the errors as whole angles, their rates with the speeds in x, and cosines that are
+   not positive where axes are opposed which should be aligned.
 
    CLOSURE is the errors of GAPS, then the rates. A forward function takes the arguments, then their
    changes, and gives the change of the result; a reverse one takes the arguments, then a seed, and gives gradients. */
 enum mbdy_equation {
-    MBDY_PREPARE, MBDY_START, MBDY_DERIVATIVES, MBDY_OUTPUTS, MBDY_PIVOTS, MBDY_LATCH, MBDY_GAPS, MBDY_ASSEMBLE, MBDY_APPROACH,
+    MBDY_PREPARE, MBDY_START, MBDY_DERIVATIVES, MBDY_OUTPUTS, MBDY_PIVOTS, MBDY_LATCH, MBDY_GAPS, MBDY_ASSEMBLE, MBDY_RESTORE,
+    MBDY_APPROACH,
     MBDY_PREPARE_FORWARD, MBDY_START_FORWARD, MBDY_DERIVATIVES_FORWARD, MBDY_OUTPUTS_FORWARD, MBDY_CLOSURE_FORWARD,
     MBDY_PREPARE_REVERSE, MBDY_START_REVERSE, MBDY_DERIVATIVES_REVERSE, MBDY_OUTPUTS_REVERSE, MBDY_CLOSURE_REVERSE,
     MBDY_EQUATIONS

@@ -3,9 +3,9 @@
 ``k = prepare(p)``, ``x = start(s, k)``, ``x' = derivatives(x, u, k)``, ``y = outputs(x, u, k)``; and, where joints
 can be locked or loops closed, ``x+ = latch(x, u, k)``: the state after the locks set in u have stopped their joints and
 loops closed in u have stopped what they hold; where there are loops, ``errors, rates = gaps(x, u, k)`` says how far
-they are from closed, and ``x+ = assemble(x, u, k, largest)`` is one step of Newton towards that; ``errors, rates,
-cosines = approach(x, u, k)`` says at any distance what brings them there. All that mbdy runs is made of these; a
-model's numbers are not in them.
+they are from closed, and ``x+ = assemble(x, u, k, largest)`` is one step of Newton towards that, after which ``x+ =
+restore(before, x, u, k, largest)`` has the speeds that go with it; ``errors, rates, cosines = approach(x, u, k)`` says
+at any distance what brings them there. All that mbdy runs is made of these; a model's numbers are not in them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
+from itertools import accumulate
 from operator import add
 from typing import Any
 
@@ -25,7 +26,7 @@ from mbdy.engine.model.ports import NOWHERE, Ports, ports
 from mbdy.engine.model.system import INERTIAL, Body, Model
 from mbdy.engine.model.topology import ROOT, tree
 from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, switched
-from mbdy.engine.order_n import gravity_gradient
+from mbdy.engine.order_n import closure_momenta, gravity_gradient
 from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.closing_columns import ClosingColumns, closing_columns
 from mbdy.engine.order_n.constants import Structure, layout, parameter_names, prepare_body, structure
@@ -61,6 +62,7 @@ class Equations:
     """What each speed of a joint moves, and the margin of that joint: `mbdy.engine.order_n.sweeps.pivots`."""
     gaps: ca.Function | None = None
     assemble: ca.Function | None = None
+    restore: ca.Function | None = None
     approach: ca.Function | None = None
     columns: ClosingColumns = field(default_factory=ClosingColumns)
     """What its start moves to close loops."""
@@ -80,7 +82,11 @@ class Equations:
         always = (self.prepare, self.start, self.derivatives, self.outputs)
         return (
             *always,
-            *(f for f in (self.pivots, self.latch, self.gaps, self.assemble, self.approach) if f is not None),
+            *(
+                f
+                for f in (self.pivots, self.latch, self.gaps, self.assemble, self.restore, self.approach)
+                if f is not None
+            ),
         )
 
 
@@ -193,12 +199,15 @@ class _Assembly:
         """The functions of `Equations` that models with loops have."""
         if not self.model.loops:
             return {}
-        vectors, largest = self.symbols(), MX.sym("largest")
+        vectors, largest, before = self.symbols(), MX.sym("largest"), MX.sym("before", self.layout.n_x)
         x, u, k = vectors.values()
         limited = {**vectors, "largest": largest}
         return {
             "gaps": _function("gaps", vectors, **self.gaps(x, u, k)),
             "assemble": _function("assemble", limited, x_nearer=self.assemble(x, u, k, largest)),
+            "restore": _function(
+                "restore", {"before": before, **limited}, x_restored=self.restore(before, x, u, k, largest)
+            ),
             "approach": _function("approach", vectors, **self.approach(x, u, k)),
         }
 
@@ -338,24 +347,72 @@ class _Assembly:
         Loops with an error beyond ``largest`` are left alone.
         """
         known = self.system(x, u, k, Kernels())
+        steps, _ = self.steps(known, u, k, largest)
+        step = ca.vertcat(*self.coordinate_rates(known, steps), MX.zeros(self.layout.n_u), *(s.eta_rate for s in steps))
+        return x + ca.vertcat(step, MX.zeros(self.layout.n_x - step.shape[0]))
+
+    def steps(self, known: System, u: MX, k: MX, largest: MX) -> tuple[list[BodyState], Loops]:
+        """The bodies' states with the step of `assemble` in the place of their speeds, and the loops that make it."""
         inputs = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]
         inputs = [replace(each, acceleration=MX.zeros(each.acceleration.shape)) for each in inputs]
 
         def small(loops: Loops) -> list[MX]:
             return [ca.if_else(ca.norm_inf(of.phi) < largest, -of.phi, 0) for of in loops.motions]
 
-        moves, _ = self.pushed(replace(known, inputs=inputs), u, k, small)
+        moves, loops = self.pushed(replace(known, inputs=inputs), u, k, small)
+        assert loops
         steps = [
             replace(state, u=jump, eta_rate=m.modal_rate)
             for state, jump, m in zip(known.states, self.jumps(moves), moves, strict=True)
         ]
-        moved = order_n.velocities(replace(known, states=steps))
-        q_steps = [m.q_rate for m in moved]
+        return steps, loops
+
+    def coordinate_rates(self, known: System, states: list[BodyState]) -> list[MX]:
+        """Rates of all coordinates with the speeds in ``states``."""
+        rates = [m.q_rate for m in order_n.velocities(replace(known, states=states))]
         for j, kind in enumerate(self.layout.structures):
             if kind.floating:
-                q_steps[j] = ca.vertcat(steps[j].u[:3], q_steps[j][3:])
-        step = ca.vertcat(*q_steps, MX.zeros(self.layout.n_u), *(state.eta_rate for state in steps))
-        return x + ca.vertcat(step, MX.zeros(self.layout.n_x - step.shape[0]))
+                rates[j] = ca.vertcat(states[j].u[:3], rates[j][3:])
+        return rates
+
+    def restore(self, before: MX, x: MX, u: MX, k: MX, largest: MX) -> MX:
+        """The state ``x``, which `assemble` has made of that of ``before``, with the speeds that go with it.
+
+        As the loops' forces would bring it there (`carried_speeds`), and with the momenta that were there.
+        """
+        kernels, at = Kernels(), self.layout
+        known = self.system(before, u, k, kernels)
+        steps, loops = self.steps(known, u, k, largest)
+        pushes = [c.closed * motion.multipliers for c, motion in zip(loops.closings, loops.motions, strict=True)]
+        q, speeds, eta, eta_rate, h = ca.vertsplit(
+            before, [0, *accumulate((at.n_q, at.n_u, at.n_eta, at.n_eta)), at.n_x]
+        )
+        none = [MX.zeros(part.shape) for part in (q, speeds, eta, eta_rate, h)]
+        rest = ca.vertcat(q, none[1], eta, none[3], none[4])
+        rates = self.coordinate_rates(known, list(known.states))
+        motion = ca.vertcat(*(-rate for rate in rates), speeds, -eta_rate, eta_rate, h)
+        step = ca.vertcat(none[0], *(s.u for s in steps), none[2], *(s.eta_rate for s in steps), none[4])
+        accelerations = self.inertial_accelerations()
+        change = closure_momenta.carried_speeds(
+            lambda state, forces: accelerations(state, u, k, forces), rest, motion, step, ca.vertcat(*pushes)
+        )
+        speeds, modal_rates = ca.vertsplit(change, [0, at.n_u, at.n_u + at.n_eta])
+        x = x + self.embedded([speeds], [modal_rates])
+        systems = known, self.system(x, u, k, kernels)
+        views = [View(self.model, system, order_n.velocities(system)) for system in systems]
+        loops = Loops(systems[1], views[1].moves, self.closings(u, k))
+        restored = self.without_drift(closure_momenta.restoring_speeds(views[0], views[1], loops))
+        return x + self.embedded(restored, [MX.zeros(at.n_eta)])
+
+    def inertial_accelerations(self) -> ca.Function:
+        """Rates of all speeds, then of modal rates, by `closure_momenta.inertial_motion` as a function of x, u, k and
+        forces of the loops' rows, which is called several times."""
+        vectors, pushes = self.symbols(), MX.sym("pushes", sum(loop.size for loop in self.model.loops))
+        x, u, k = vectors.values()
+        system = self.system(x, u, k, Kernels())
+        moves = closure_momenta.inertial_motion(system, self.closings(u, k), pushes)
+        rates = ca.vertcat(*self.jumps(moves), *(m.modal_rate for m in moves))
+        return ca.Function("inertial_accelerations", [x, u, k, pushes], [ca.densify(rates)])
 
     def pushed(
         self, system: System, u: MX, k: MX, right: Callable[[Loops], list[MX]]
@@ -373,8 +430,11 @@ class _Assembly:
         return moves, loops
 
     def jumps(self, moves: list[BodyMotion]) -> list[MX]:
-        """What the sweeps at rest give for all speeds; an ``attitude`` root's mass centre stays."""
-        jumps = [m.u_rate for m in moves]
+        """What the sweeps at rest give for all speeds."""
+        return self.without_drift([m.u_rate for m in moves])
+
+    def without_drift(self, jumps: list[MX]) -> list[MX]:
+        """Changes of all speeds; an ``attitude`` root's mass centre stays."""
         for j, kind in enumerate(self.layout.structures):
             if kind.attitude:
                 jumps[j] = ca.vertcat(MX.zeros(3), jumps[j][3:])

@@ -100,6 +100,23 @@ class Loops:
                     m.flexing.t = m.flexing.t + modal @ motion.multipliers
         order_n.swing_out(self.system, self.moves, gravity, self.system.tree.outward)
 
+    def push(self, multipliers: Sequence[MX]) -> None:
+        """Applies forces of the loops to the bodies and modes that they sit on, before the second sweep."""
+        for c, motion, force in zip(self.closings, self.motions, multipliers, strict=True):
+            for seat, G in zip(c.seats, motion.G, strict=True):
+                if seat.body == INERTIAL_SIDE:
+                    continue
+                m, on_body = self.moves[seat.body], G @ force
+                if seat.node is not None:
+                    node, modes = m.nodes[seat.node], self.system.structures[seat.body].modes
+                    shares = self.system.kernels.call(
+                        closures.to_body, modes, 1, E=node.E, r=node.r, Phi=ca.densify(node.Phi), N=on_body
+                    )
+                    on_body = shares["N_body"]
+                    if m.flexing:
+                        m.flexing.p_f = m.flexing.p_f - shares["N_modes"]
+                m.p = m.p - on_body
+
     def approach(self) -> list[dict[str, MX]]:
         """Of each loop errors as whole angles, rates and cosines (`mbdy.engine.order_n.loop_kernels.approach`)."""
         call = self.system.kernels.call

@@ -25,7 +25,7 @@ def place(kind: Structure) -> ca.Function:
     inputs, k, q, E, r, V, quat_parent, C_parent, rho_parent = body_symbols(
         kind, q=form.n_q, E=(3, 3), r=3, V=6, quaternion_parent=4, C_parent=(3, 3), rho_parent=3
     )
-    modes, M, momentum_of = _momenta(kind, k)
+    modes, M, momentum_of = momenta(kind, k)
     turned = quaternion(form, k["axes"], q)
     if not kind.floating:
         turned = spatial.quaternion_product(quat_parent, spatial.quaternion_product(k["frame"], turned))
@@ -56,7 +56,7 @@ def seat(kind: Structure, node: int) -> ca.Function:
     return kernel(f"seat_place_{kind_name(kind, node)}", inputs, outputs)
 
 
-def _momenta(kind: Structure, k: dict[str, SX]) -> tuple[dict[str, SX], SX, Callable[[SX], SX]]:
+def momenta(kind: Structure, k: dict[str, SX]) -> tuple[dict[str, SX], SX, Callable[[SX], SX]]:
     """Symbols of eta and eta', the inertia M (6, 6), and the momentum (6) of a velocity of the body."""
     modes = symbols(eta=kind.modes, eta_rate=kind.modes)
     if not kind.flex:
@@ -76,7 +76,7 @@ def spin(kind: Structure) -> ca.Function:
     ``centre``: mass centre of the system from the reference point; ``drift``: its velocity.
     """
     inputs, k, V, h, C, rho, centre, drift = body_symbols(kind, V=6, h=kind.wheels, C=(3, 3), rho=3, centre=3, drift=3)
-    modes, _, momentum_of = _momenta(kind, k)
+    modes, _, momentum_of = momenta(kind, k)
     H = momentum_of(ca.vertcat(V[:3], V[3:] - C.T @ drift))
     spins = SX(3, 1)
     for i in range(kind.wheels):
@@ -147,7 +147,7 @@ def energy(kind: Structure) -> ca.Function:
     reference = symbols(drift=3, origin=3, gravity=3, swept_gravity=3)
     drift, origin, gravity, swept = reference.values()
     inputs, k = body_symbols(kind)
-    modes, M, momentum_of = _momenta(kind, k)
+    modes, M, momentum_of = momenta(kind, k)
     eta, eta_rate = modes.values()
     MV, strain = momentum_of(V), SX(0)
     v = C.T @ drift

@@ -35,11 +35,17 @@ class View:
         self.reference = next((j for j in roots if system.structures[j].floating), roots[0])
         self._shift = {j: self._against_reference(j, slice(0, 3), coordinates=True) for j in roots}
         self._slip = {j: self._against_reference(j, slice(0, 3), coordinates=False) for j in roots}
+        self.origin, self.speed = (self._root_part(self.reference, slice(0, 3), coordinates=c) for c in (True, False))
+        self.centred = system.structures[self.reference].attitude
         self._place()
         share = 1 / ca.if_else(self.mass > 0, self.mass, 1)  # a system without mass has its centre at the reference
         self.centre = reduce(add, self.first_moments) * share
         slips = (self.masses[j] * self._slip[self.root_of[j]] for j in system.tree.outward)
         self.drift = (reduce(add, self.momenta) + reduce(add, slips)) * share
+
+    def slip(self, body: int) -> MX:
+        """Velocity (3) of the root of a body, in the frame that moves with the reference."""
+        return self._slip[self.root_of[body]]
 
     def _root_part(self, root: int, part: slice, *, coordinates: bool) -> MX:
         """Position or velocity of a floating root; zero for others, whose frame is inertial."""
@@ -61,7 +67,7 @@ class View:
             if parent == ROOT:
                 above = (MX([1, 0, 0, 0]), MX(ca.DM.eye(3).full()), self._shift[j])
             else:
-                above = self._seat(parent, self.system.seats[j])
+                above = self.seat(parent, self.system.seats[j])
             results = self._call(
                 observe.place, j, q=state.q, E=m.E, r=m.r, V=m.V, eta=state.eta, eta_rate=state.eta_rate,
                 quaternion_parent=above[0], C_parent=above[1], rho_parent=above[2],
@@ -69,7 +75,7 @@ class View:
             self.quaternions[j], self.C[j], self.rho[j] = results["quaternion"], results["C"], results["rho"]
             self.first_moments[j], self.momenta[j] = results["first_moment"], results["momentum"]
 
-    def _seat(self, j: int, node: int | None) -> tuple[MX, MX, MX]:
+    def seat(self, j: int, node: int | None) -> tuple[MX, MX, MX]:
         """Quaternion, C and rho of a body or one of its nodes."""
         quaternion, C, rho, eta = self.quaternions[j], self.C[j], self.rho[j], self.system.states[j].eta
         if node is None:
@@ -87,9 +93,8 @@ class View:
 
         ``gravity`` (3) as it is, ``swept_gravity`` (3) as the sweeps had it.
         """
-        origin = self._root_part(self.reference, slice(0, 3), coordinates=True)
-        drift = self._root_part(self.reference, slice(0, 3), coordinates=False)
-        if self.system.structures[self.reference].attitude:
+        origin, drift = self.origin, self.speed
+        if self.centred:
             origin, drift = origin - self.centre, drift - self.drift
         outputs: dict[str, MX] = {}
         for j in range(len(self.moves)):
@@ -118,7 +123,7 @@ class View:
         if body.flex:
             pieces = [stacked]
             for i, node in enumerate(body.nodes):
-                moved, (turned, C, rho) = m.nodes[i], self._seat(j, i)
+                moved, (turned, C, rho) = m.nodes[i], self.seat(j, i)
                 results = self.system.kernels.call(observe.point, V=moved.V, A=moved.A, C=C, rho=rho, **reference)
                 pieces.append(results["points"])
                 outputs[f"{body.name}.{node}.omega"], outputs[f"{body.name}.{node}.attitude"] = moved.V[:3], turned
@@ -161,10 +166,9 @@ class View:
             if m.gradient is not None:
                 residual[-1] -= ca.dot(m.gradient, m.V)
         root = system.states[self.reference]
-        cm_is_state = system.structures[self.reference].attitude
-        velocity = root.u[:3] if cm_is_state else drift + self.drift
+        velocity = root.u[:3] if self.centred else drift + self.drift
         outputs["system.mass"] = self.mass
-        outputs["system.centre_of_mass"] = root.q[:3] if cm_is_state else origin + self.centre
+        outputs["system.centre_of_mass"] = root.q[:3] if self.centred else origin + self.centre
         outputs["system.centre_of_mass_velocity"] = velocity
         outputs["system.momentum"] = self.mass * velocity
         outputs["system.angular_momentum"] = reduce(add, angular)
