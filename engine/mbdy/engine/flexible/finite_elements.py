@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.io import mmread
-from scipy.linalg import eigh, solve
-from scipy.sparse.linalg import eigsh, splu
 
 DENSE = 1500
 """Up to so many unknowns dense solvers are used, which take mass matrices with zeros and find all modes."""
@@ -68,17 +67,6 @@ class FiniteElements:
                 raise ValueError(f"node {node}: has no degree of freedom in the matrices")
         return [row for node in nodes for row in self._rows[node].values()]
 
-    def affine(self, a: int, b: int, start: np.ndarray) -> np.ndarray:
-        """Displacements (n) of the field ``r_a e_b``, r from ``start``: nodes turn by half its curl."""
-        turning = np.cross(np.eye(3)[a], np.eye(3)[b]) / 2
-        field = np.zeros(self.size)
-        for row, (node, freedom) in enumerate(self.order):
-            if freedom > 3:
-                field[row] = turning[freedom - 4]
-            elif freedom == b + 1:
-                field[row] = self._places[node][a] - start[a]
-        return field
-
     def rigid(self, start: np.ndarray) -> np.ndarray:
         """Rigid motions (n, 6): turning about x, y, z through ``start``, then moving along them."""
         motions = np.zeros((self.size, 6))
@@ -121,54 +109,22 @@ class FiniteElements:
             )
         return spatial
 
-    def solve(self, rows: Sequence[int], loads: Any) -> np.ndarray:
-        """Static displacements of ``rows`` with all others held; ValueError where that does not hold the body."""
-        right = _dense(loads)
-        inner = self.stiffness[rows][:, rows]
-        try:
-            if self.size <= DENSE:
-                matrix = _dense(inner)
-                scale = 1 / np.sqrt(np.diag(matrix))
-                return scale[:, None] * solve(scale[:, None] * matrix * scale, scale[:, None] * right, assume_a="pos")
-            return splu(inner.tocsc()).solve(right)
-        except (np.linalg.LinAlgError, RuntimeError, ValueError):
-            raise ValueError(
-                "interface: does not hold the model; choose a node with six degrees of freedom, or more nodes"
-            ) from None
+    @cached_property
+    def reach(self) -> float:
+        """[m] The largest distance of a node from their mean."""
+        places = np.array([self._places[node] for node in self._rows])
+        return float(np.linalg.norm(places - places.mean(axis=0), axis=1).max())
 
-    def slowest(self, rows: Sequence[int], count: int) -> np.ndarray:
-        """The ``count`` slowest normal modes of ``rows`` (rows, count) with all others held."""
-        mass, stiffness = self.mass[rows][:, rows], self.stiffness[rows][:, rows]
-        self.solve(rows, np.zeros((len(rows), 1)))
-        if self.size <= DENSE or count > len(rows) // 3:
-            matrix = _dense(stiffness)
-            scale = 1 / np.sqrt(np.diag(matrix))
-            values, vectors = eigh(
-                scale[:, None] * _dense(mass) * scale,
-                scale[:, None] * matrix * scale,
-                subset_by_index=[len(rows) - count, len(rows) - 1],
-            )
-            values, vectors = values[::-1], scale[:, None] * vectors[:, ::-1]
-        else:
-            eigenvalues, vectors = eigsh(stiffness.tocsc(), k=count, M=mass.tocsc(), sigma=0.0, which="LM")
-            order = np.argsort(eigenvalues)
-            values, vectors = 1 / eigenvalues[order], vectors[:, order]
-        if values[-1] <= 1e-14 * values[0]:
-            massive = int((values > 1e-14 * values[0]).sum())
-            raise ValueError(f"modes: only {massive} normal modes have mass, {count} were asked for")
-        return vectors / np.sqrt(np.einsum("nk,nk->k", vectors, mass @ vectors))
+    @cached_property
+    def rigid_strain(self) -> float:
+        """What rigid motions strain the model, by rounding of its numbers (see `strain`)."""
+        middle = np.mean([self._places[node] for node in self._rows], axis=0)
+        return float(abs(self.strain(self.rigid(middle))).max())
 
-    def lumped(self, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Masses lumped at nodes (N) and how modes move them (N, 3, m); a node's mass is that of its own freedoms."""
-        nodes = [node for node, rows in self._rows.items() if {1, 2, 3} <= set(rows)]
-        loads = self.mass @ self.rigid(np.zeros(3))[:, 3:]
-        masses = np.zeros(len(nodes))
-        shapes = np.zeros((len(nodes), 3, basis.shape[1]))
-        for k, node in enumerate(nodes):
-            rows = [self._rows[node][freedom] for freedom in (1, 2, 3)]
-            masses[k] = np.mean([loads[row, axis] for axis, row in enumerate(rows)])
-            shapes[k] = basis[rows]
-        return masses, shapes
+    def strain(self, motions: np.ndarray) -> np.ndarray:
+        """Twice the strain energies of ``motions`` (n, k), beside those of its degrees of freedom moving one by one."""
+        alone = np.einsum("nk,n,nk->k", motions, self.stiffness.diagonal(), motions)
+        return np.einsum("nk,nk->k", motions, self.stiffness @ motions) / np.maximum(alone, np.finfo(float).tiny)
 
 
 def read_matrix(path: str | Path) -> Any:
@@ -225,6 +181,3 @@ def _checked(name: str, matrix: Any, size: int) -> sparse.csr_array:
         raise ValueError(f"{name}: must not be negative, row {int(array.diagonal().argmin()) + 1} is on its diagonal")
     return sparse.csr_array((array + array.T) / 2)
 
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)

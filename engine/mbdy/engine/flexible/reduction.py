@@ -8,13 +8,17 @@ import numpy as np
 from scipy.linalg import eigh
 
 from mbdy.engine.flexible.finite_elements import FiniteElements
+from mbdy.engine.flexible.held import Held, check_interface, check_strained
 from mbdy.engine.flexible.modal_body import ModalBody, node_of
 from mbdy.engine.flexible.moments import Moments
 from mbdy.engine.flexible.placing import dampings
+from mbdy.engine.flexible.shares import shares_of, sound_shares, sums_of
 from mbdy.engine.model.system import Node
 
 DEPENDENT = 1e-10
 """Of the largest eigenvalue of the basis' scaled mass: a direction with less is one that others say already."""
+SPANNED = 1e-8
+"""Of an attachment mode's size: what less than that is left beside the normal modes adds nothing to them."""
 
 
 def reduce(
@@ -58,11 +62,13 @@ def reduce(
     start = places.mean(axis=0) if origin is None else np.array(origin, dtype=float)
     rigid = model.rigid(start)
     spatial = model.check_rigid(rigid)
+    check_interface(model, held_nodes)
     basis, names = _basis(model, held_nodes, list(boundary), list(attachment), modes)
     mass = basis.T @ (model.mass @ basis)
     stiffness = basis.T @ (model.stiffness @ basis)
     values, vectors = _modes(mass, stiffness, names)
-    omega = np.sqrt(np.maximum(values, 0.0))
+    check_strained(model, basis @ vectors, range(model.size))
+    omega = np.sqrt(values)
     damping = dampings(omega, damping_ratio)
     if orthonormal:
         largest = abs(basis @ vectors).argmax(axis=0)
@@ -81,38 +87,41 @@ def reduce(
 def _basis(
     model: FiniteElements, interface: list[int], boundary: list[int], attachment: list[int], modes: int
 ) -> tuple[np.ndarray, list[str]]:
-    """Displacements of all degrees of freedom (n, m), constraint, normal and attachment modes, and their names."""
-    clamped, kept = set(model.rows(interface)), model.rows(boundary)
+    """Displacements of all degrees of freedom (n, m), constraint, normal and attachment modes, and their names.
+
+    Attachment modes are without their part in the normal ones; those that these say already are left out.
+    """
+    clamped, kept, loaded = set(model.rows(interface)), model.rows(boundary), model.rows(attachment)
     if both := set(interface) & set(boundary):
         raise ValueError(f"boundary: node {min(both)} is the interface, which is held already")
+    if fixed := set(attachment) & set(interface):
+        raise ValueError(f"attachment: node {min(fixed)} is the interface, where loads deflect nothing")
+    if both := set(attachment) & set(boundary):
+        raise ValueError(
+            f"attachment: node {min(both)} depends on the others, the constraint modes of the boundary; leave it out"
+        )
     inner = [row for row in range(model.size) if row not in clamped and row not in set(kept)]
-    most = len(inner)
-    if isinstance(modes, bool) or not 0 <= modes <= most or modes + len(kept) == 0:
-        raise ValueError(f"modes: a whole number up to {most} is needed, got {modes}")
-    columns = []
-    if kept:
-        static = np.zeros((model.size, len(kept)))
-        static[kept, range(len(kept))] = 1.0
-        static[inner] = -model.solve(inner, model.stiffness[inner][:, kept])
-        columns.append(static)
+    if isinstance(modes, bool) or not 0 <= modes <= len(inner) or modes + len(kept) + len(loaded) == 0:
+        raise ValueError(f"modes: a whole number up to {len(inner)} is needed, got {modes}")
+    held = Held(model, inner)
+    static = np.zeros((model.size, len(kept)))
+    static[kept, range(len(kept))] = 1.0
+    static[inner] = -held.solve(model.stiffness[inner][:, kept].toarray())
+    normal = np.zeros((model.size, modes))
     if modes:
-        normal = np.zeros((model.size, modes))
-        normal[inner] = model.slowest(inner, modes)
-        columns.append(normal)
-    if attachment:
-        free = [row for row in range(model.size) if row not in clamped]
-        loaded = model.rows(attachment)
-        if fixed := set(attachment) & set(interface):
-            raise ValueError(f"attachment: node {min(fixed)} is the interface, where loads deflect nothing")
-        loads = np.zeros((model.size, len(loaded)))
-        loads[loaded, range(len(loaded))] = 1.0
-        bent = np.zeros_like(loads)
-        bent[free] = model.solve(free, loads[free])
-        columns.append(bent)
+        normal[inner] = held.slowest(modes)
+    loads = np.zeros((model.size, len(loaded)))
+    loads[loaded, range(len(loaded))] = 1.0
+    bent = np.zeros_like(loads)
+    bent[inner] = held.solve(loads[inner])
+    energies = np.einsum("nk,nk->k", bent, loads)
+    for _ in range(2):  # once leaves rounding of the whole in what is small
+        bent -= normal @ (normal.T @ (model.mass @ bent))
+    new = np.einsum("nk,nk->k", bent, model.stiffness @ bent) > SPANNED**2 * energies
     names = [f"constraint mode of node {node}, {freedom}" for node, freedom in (model.order[row] for row in kept)]
     names += [f"normal mode {k + 1}" for k in range(modes)]
-    names += [f"attachment mode of node {node}, {freedom}" for node in attachment for freedom in model.freedoms(node)]
-    return np.hstack(columns), names
+    names += ["attachment mode of node {}, {}".format(*model.order[loaded[k]]) for k in np.flatnonzero(new)]
+    return np.hstack((static, normal, bent[:, new])), names
 
 
 def _modes(mass: np.ndarray, stiffness: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -141,23 +150,16 @@ def _node(model: FiniteElements, node: int, basis: np.ndarray, start: np.ndarray
 def _moments(
     model: FiniteElements, basis: np.ndarray, spatial: np.ndarray, coupling: np.ndarray, start: np.ndarray
 ) -> Moments:
-    """Moments of the whole mass matrix, second-order ones of lumped masses."""
-    m = basis.shape[1]
-    heavy = model.mass @ basis
-    first = np.zeros((m, 3, 3))
-    for a in range(3):
-        for b in range(3):
-            first[:, a, b] = model.affine(a, b, start) @ heavy
-    masses, shapes = model.lumped(basis)
-    lumped = Moments.of_points(np.zeros((len(masses), 3)), masses, shapes)
+    """Moments of the whole mass matrix, and of its nodes' shares where that does not have them."""
     about = spatial[:3, :3]
+    sums = sums_of(sound_shares(shares_of(model, start), float(np.trace(about))), basis)
     return Moments(
         mass=float(np.trace(spatial[3:, 3:]) / 3),
         first=np.array([spatial[2, 4], spatial[0, 5], spatial[1, 3]]),
         second=np.trace(about) / 2 * np.eye(3) - about,
         shape=coupling[3:].T,
-        shape_first=first,
-        shape_second=lumped.shape_second,
-        bend=lumped.bend,
-        bend_first=lumped.bend_first,
+        shape_first=sums.shape_first,
+        shape_second=sums.shape_second,
+        bend=sums.bend,
+        bend_first=sums.bend_first,
     )
