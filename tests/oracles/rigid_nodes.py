@@ -136,4 +136,4 @@ def left_jacobian(v: np.ndarray) -> np.ndarray:
     angle, skew = np.linalg.norm(v), tilde(v)
     if angle < 1e-4:
         return np.eye(3) + skew / 2 + skew @ skew / 6
-    return (np.eye(3) + (1 - np.cos(angle)) / angle**2 * skew + (angle - np.sin(angle)) / angle**3 * skew @ skew)
+    return np.eye(3) + (1 - np.cos(angle)) / angle**2 * skew + (angle - np.sin(angle)) / angle**3 * skew @ skew

@@ -180,4 +180,3 @@ def _checked(name: str, matrix: Any, size: int) -> sparse.csr_array:
     if array.diagonal().min() < 0:
         raise ValueError(f"{name}: must not be negative, row {int(array.diagonal().argmin()) + 1} is on its diagonal")
     return sparse.csr_array((array + array.T) / 2)
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
@@ -23,8 +24,19 @@ REMEDY = "choose a node with six degrees of freedom, or more nodes"
 
 
 def check_interface(model: FiniteElements, nodes: Sequence[int]) -> None:
-    """Raises ValueError where rigid motions are left when ``nodes`` hold all their degrees of freedom."""
+    """Raises ValueError where rigid motions are left when ``nodes`` hold all their degrees of freedom, or some other
+    degree of freedom has no stiffness at all.
+    """
+    if not nodes:
+        raise ValueError("interface: a node or more are needed, got none")
     rows = model.rows(nodes)
+    free = np.ones(model.size, dtype=bool)
+    free[rows] = False
+    if (still := np.flatnonzero(free & (model.stiffness.diagonal() == 0))).size:
+        node, freedom = model.order[int(still[0])]
+        raise ValueError(
+            f"stiffness: nothing holds node {node}, {freedom}; leave that degree of freedom out of the matrices"
+        )
     places = np.array([model.place(node) for node in nodes])
     spread = float(np.linalg.norm(places - places.mean(axis=0), axis=1).max(initial=0.0))
     reach = spread or 1.0
@@ -61,11 +73,6 @@ class Held:
         self._stiffness = model.stiffness[self._rows][:, self._rows]
         self._dense = model.size <= finite_elements.DENSE
         diagonal = self._stiffness.diagonal()
-        if len(diagonal) and diagonal.min() <= 0:
-            node, freedom = model.order[self._rows[int(diagonal.argmin())]]
-            raise ValueError(
-                f"stiffness: nothing holds node {node}, {freedom}; leave that degree of freedom out of the matrices"
-            )
         self._scale = 1 / np.sqrt(diagonal)
         if not len(diagonal):
             return
@@ -109,7 +116,8 @@ class Held:
             )
             values, vectors = values[::-1], self._scale[:, None] * vectors[:, ::-1]
         else:
-            inverse = LinearOperator((size, size), matvec=lambda load: self.solve(load.reshape(-1, 1)).ravel())
+            operator: Any = LinearOperator
+            inverse = operator((size, size), matvec=lambda load: self.solve(load.reshape(-1, 1)).ravel())
             start = np.random.default_rng(2).normal(size=size)
             eigenvalues, vectors = eigsh(
                 self._stiffness.tocsc(), k=count, M=mass.tocsc(), sigma=0.0, which="LM", OPinv=inverse, v0=start

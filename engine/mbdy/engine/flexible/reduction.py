@@ -17,8 +17,8 @@ from mbdy.engine.model.system import Node
 
 DEPENDENT = 1e-10
 """Of the largest eigenvalue of the basis' scaled mass: a direction with less is one that others say already."""
-SPANNED = 1e-8
-"""Of an attachment mode's size: what less than that is left beside the normal modes adds nothing to them."""
+SPANNED = 1e-12
+"""Of the deflection under a load: what less than that is left beside the normal modes adds nothing to them."""
 
 
 def reduce(
@@ -47,10 +47,10 @@ def reduce(
                     constraint nor normal modes but span the same motions. Without it ``damping_ratio`` still is that
                     of these orthonormal modes.
 
-    Mass, com, inertia and coupling come from the whole mass matrix. The change of the inertia to first order comes
-    from it too, as products with affine displacements; gyroscopic and second-order terms from masses lumped at
-    the nodes (the row sums of their translations), an approximation that refines with the mesh; how rotary inertia at
-    nodes turns with the modes is left out of these. There is no foreshortening.
+    Mass, com, inertia and coupling come from the whole mass matrix. How the inertia changes with the modes, and
+    gyroscopic terms, come from what each node carries (`mbdy.engine.flexible.shares`): exact to second order for lumps,
+    whose offset and rotary inertia turn with their node; of consistent matrices an approximation that refines with the
+    mesh. There is no foreshortening of what lies between nodes.
 
     Raises ValueError naming the matrix, the node or the mode: matrices that are not symmetric or negative, rigid motion
     that strains the model (K R != 0) or does not have one mass, an interface that does not hold it, and modes that
@@ -58,16 +58,17 @@ def reduce(
     Computers and Structures 1 (1971) 581-601; S. Rubin, AIAA J. 13 (1975) 995-1006.
     """
     held_nodes = [interface] if isinstance(interface, int) else list(interface)
+    check_interface(model, held_nodes)
     places = np.array([model.place(node) for node in held_nodes])
     start = places.mean(axis=0) if origin is None else np.array(origin, dtype=float)
     rigid = model.rigid(start)
     spatial = model.check_rigid(rigid)
-    check_interface(model, held_nodes)
     basis, names = _basis(model, held_nodes, list(boundary), list(attachment), modes)
     mass = basis.T @ (model.mass @ basis)
     stiffness = basis.T @ (model.stiffness @ basis)
-    values, vectors = _modes(mass, stiffness, names)
+    vectors = _modes(mass, stiffness, names)
     check_strained(model, basis @ vectors, range(model.size))
+    values = np.einsum("nk,nk->k", basis @ vectors, model.stiffness @ (basis @ vectors))
     omega = np.sqrt(values)
     damping = dampings(omega, damping_ratio)
     if orthonormal:
@@ -89,7 +90,8 @@ def _basis(
 ) -> tuple[np.ndarray, list[str]]:
     """Displacements of all degrees of freedom (n, m), constraint, normal and attachment modes, and their names.
 
-    Attachment modes are without their part in the normal ones; those that these say already are left out.
+    Attachment modes are without their part in the normal ones and apart from each other, by strain energy; what those
+    span already is left out.
     """
     clamped, kept, loaded = set(model.rows(interface)), model.rows(boundary), model.rows(attachment)
     if both := set(interface) & set(boundary):
@@ -114,18 +116,20 @@ def _basis(
     loads[loaded, range(len(loaded))] = 1.0
     bent = np.zeros_like(loads)
     bent[inner] = held.solve(loads[inner])
-    energies = np.einsum("nk,nk->k", bent, loads)
+    alone = np.sqrt(np.einsum("nk,nk->k", bent, loads))
     for _ in range(2):  # once leaves rounding of the whole in what is small
         bent -= normal @ (normal.T @ (model.mass @ bent))
-    new = np.einsum("nk,nk->k", bent, model.stiffness @ bent) > SPANNED**2 * energies
+    left, directions = np.linalg.eigh(bent.T @ (model.stiffness @ bent) / np.outer(alone, alone))
+    new = left > SPANNED
+    bent = bent @ (directions[:, new] / alone[:, None] / np.sqrt(left[new]))
     names = [f"constraint mode of node {node}, {freedom}" for node, freedom in (model.order[row] for row in kept)]
     names += [f"normal mode {k + 1}" for k in range(modes)]
-    names += ["attachment mode of node {}, {}".format(*model.order[loaded[k]]) for k in np.flatnonzero(new)]
-    return np.hstack((static, normal, bent[:, new])), names
+    names += [f"attachment mode of nodes {', '.join(map(str, attachment))}"] * bent.shape[1]
+    return np.hstack((static, normal, bent)), names
 
 
-def _modes(mass: np.ndarray, stiffness: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues and mass-normalized vectors of the reduced matrices; ValueError where columns depend."""
+def _modes(mass: np.ndarray, stiffness: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    """Mass-normalized eigenvectors of the reduced matrices, slowest first; ValueError where columns depend."""
     scale = np.sqrt(np.diag(mass))
     if np.any(scale <= 0):
         raise ValueError(f"{names[int(scale.argmin())]}: moves no mass; leave out its node, or give it rotary inertia")
@@ -133,8 +137,7 @@ def _modes(mass: np.ndarray, stiffness: np.ndarray, names: Sequence[str]) -> tup
     if lengths[0] < DEPENDENT * lengths[-1]:
         most = names[int(abs(directions[:, 0]).argmax())]
         raise ValueError(f"{most}: depends on the others; ask for fewer modes, or for no attachment of a boundary node")
-    values, vectors = eigh((stiffness + stiffness.T) / 2, (mass + mass.T) / 2)
-    return values, vectors
+    return eigh((stiffness + stiffness.T) / 2, (mass + mass.T) / 2)[1]
 
 
 def _node(model: FiniteElements, node: int, basis: np.ndarray, start: np.ndarray) -> Node:

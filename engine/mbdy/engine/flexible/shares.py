@@ -18,8 +18,9 @@ from mbdy.engine.model.faults import ModelWarning
 from mbdy.engine.model.rotations import cross_matrix
 
 HOLLOW, SPREAD_HOLLOW = 1e-5, 1e-3
-"""Of the body's inertia: a negative moment of a lump, or of a share that consistent matrices spread over neighbours, that
-is worth a word; beams that leave out the rotary inertia of bending but not of torsion have small ones everywhere."""
+"""Of the body's inertia: a negative moment of a lump, or of a share that consistent matrices spread over neighbours,
+that is worth a word; beams that leave out the rotary inertia of bending but not of torsion have small ones everywhere.
+"""
 SPREAD = 0.25
 """How much of a lump's rotary inertia, beside its own block, may be spread over neighbours."""
 AXIAL = ((2, 1), (0, 2), (1, 0))
@@ -69,7 +70,7 @@ def shares_of(model: FiniteElements, start: np.ndarray) -> Shares:
     at = np.array([model.place(node) for node in nodes]) - start
     pushed = np.vstack((model.mass @ model.rigid(start), np.zeros(6)))[rows]
     pushed[:, :, :3] += pushed[:, :, 3:] @ np.array([cross_matrix(place) for place in at])
-    there = rows >= 0
+    there = np.array(rows >= 0)
     forces = np.einsum("pii->pi", pushed[:, :3, 3:])
     masses = forces.sum(axis=1) / np.maximum(there[:, :3].sum(axis=1), 1)
     moving, turning = -_axial(pushed[:, :3, :3], there[:, :3]), _axial(pushed[:, 3:, 3:], there[:, 3:])
@@ -132,8 +133,8 @@ def sums_of(shares: Shares, basis: np.ndarray) -> Sums:
     """Sums over ``shares`` that modes ``basis`` (n, m) carry along.
 
     With a node's motion ``psi``, ``theta`` a point of its share at rho is at ``x + psi eta + exp(theta eta) rho``: it
-    moves by ``phi = psi + theta x rho`` and, of a lump, to second order by ``h_kl = (theta_k x (theta_l x rho) + theta_l
-    x (theta_k x rho)) / 2``.
+    moves by ``phi = psi + theta x rho`` and, of a lump, to second order by ``h_kl = (theta_k x (theta_l x rho) +
+    theta_l x (theta_k x rho)) / 2``.
     """
     psi, theta = shares.fields(basis)
     x, mass, first, second = shares.at, shares.masses, shares.first, shares.second
@@ -172,8 +173,7 @@ def sums_of(shares: Shares, basis: np.ndarray) -> Sums:
 def _axial(matrices: np.ndarray, there: np.ndarray) -> np.ndarray:
     """Axial vectors (P, 3) of skew matrices (P, 3, 3) of which only the rows that are ``there`` (P, 3) are known."""
     parts = [
-        (matrices[:, i, j] - matrices[:, j, i]) / np.maximum(there[:, i].astype(int) + there[:, j], 1)
-        for i, j in AXIAL
+        (matrices[:, i, j] - matrices[:, j, i]) / np.maximum(there[:, i].astype(int) + there[:, j], 1) for i, j in AXIAL
     ]
     return np.stack(parts, axis=-1)
 
