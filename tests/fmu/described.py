@@ -10,6 +10,8 @@ from pathlib import Path
 from flavours import Flavour
 from fmu.client import satellite
 from mbdy.engine import Model, ModelWarning, Ports, load, ports
+from mbdy.engine.order_n.derivatives import incidence
+from mbdy.engine.order_n.equations import equations
 from mbdy.fmu.description.build import build_description
 from mbdy.fmu.description.model_description import About, description
 from mbdy.fmu.pages.terminals import terminal_files
@@ -32,10 +34,12 @@ class Described:
     fmu: Path
 
 
-def described(model: Model, flavour: Flavour, folder: Path) -> Described:
+def described(model: Model, flavour: Flavour, folder: Path, *, sparse: bool = False) -> Described:
+    """``sparse`` with dependencies as sparse as the equations, as an export has them."""
     fmi, kind, scalar = flavour.fmi, flavour.kind, flavour.scalars
     made = ports(model)
-    table = scalars(made, derivatives=kind == "native", independent=fmi == "3.0")
+    known = incidence(equations(model)) if sparse else None
+    table = scalars(made, derivatives=kind == "native", independent=fmi == "3.0", incidence=known)
     about = About(name=model.name, description="for tests", guid="{a-b}", tool="mbdy 0", step=1e-3)
     sources = SOURCES if kind == "native" else ()
     xml = description(about, table, identifier="dummy", fmi=fmi, kind=kind, sources=sources, scalars=scalar)

@@ -201,10 +201,11 @@ def test_units_are_defined_and_given(one):
 
 
 @only(NATIVE)
+@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("model", known_models(), ids=lambda m: f"{m.name}, {m.bodies[0].joint.kind}")
-def test_all_that_the_equations_depend_on_is_listed(flavour, fmi, model, tmp_path):
+def test_all_that_the_equations_depend_on_is_listed(flavour, fmi, model, sparse, tmp_path):
     """Jacobians of x' and y over x and u at some state, off unit quaternions too, lie within the dependencies."""
-    one = described(model, flavour, tmp_path)
+    one = described(model, flavour, tmp_path, sparse=sparse)
     named, root = by_reference(one), ElementTree.fromstring(one.xml)
     tags = ("Outputs/Unknown", "Derivatives/Unknown") if fmi == "2.0" else ("Output", "ContinuousStateDerivative")
     for tag, function, names in (
@@ -270,6 +271,31 @@ def test_what_moves_a_coordinate(flavour, tmp_path):
     assert on["der(bus.x.momentum)"] is None
 
 
+@only(ALL_NATIVE)
+def test_dependencies_follow_from_the_tree(flavour, tmp_path):
+    description = fmpy.read_model_description(described(satellite(), flavour, tmp_path, sparse=True).fmu)
+    on: dict[str, set[str]] = {}
+    for unknown in (*description.outputs, *description.derivatives):
+        found = {v.name.split("[")[0] for v in unknown.dependencies}
+        on.setdefault(unknown.variable.name.split("[")[0].rstrip(")"), set()).update(found)
+    for name, wanted in {
+        "panel.attitude": {"bus.attitude", "panel.joint.angle"},
+        "panel.omega": {"bus.omega", "panel.joint.angle", "panel.joint.rate"},
+        "boom.position": {"bus.position", "bus.attitude", "boom.joint.displacement"},
+        "bus.x.speed": {"bus.omega", "bus.x.momentum"},
+        "system.mass": set(), "panel.joint.impulse": set(),
+        "der(boom.joint.angle": {"boom.joint.rate"},
+        "der(bus.attitude": {"bus.attitude", "bus.omega"},
+        "der(bus.x.momentum": {"bus.x.torque"},
+    }.items():  # fmt: skip
+        assert on[name] == wanted, name
+    inputs = {v.name.split("[")[0] for v in description.modelVariables if v.causality == "input"}
+    moving = {"displacement", "angle", "velocity", "rate"}
+    states = {"bus.attitude", "bus.omega", "bus.x.momentum", "panel.joint.angle", "panel.joint.rate"}
+    assert states | {f"boom.joint.{name}" for name in moving} | inputs <= on["der(panel.joint.rate"]
+    assert "bus.velocity" not in on["der(panel.joint.rate"]
+
+
 @only(NATIVE)
 def test_capabilities_of_a_native_fmu(flavour, tmp_path):
     description = fmpy.read_model_description(described(satellite(), flavour, tmp_path).fmu)
@@ -329,6 +355,32 @@ def test_wheels_are_measured_by_their_inertia(one):
     assert nominal["bus.x.speed"] == "100"
     assert nominal["bus.x.momentum"] == "5"
     assert nominal["panel.joint.rate"] is None
+
+
+@only(NATIVE)
+def test_a_model_of_another_size_is_measured_by_its_own(flavour, tmp_path):
+    """A thousand times smaller, and far out at speed."""
+    small = satellite()
+    bodies = [
+        replace(
+            b, com=shrunk(b.com), inertia=tuple(tuple(1e-6 * value for value in row) for row in b.inertia),
+            nodes={name: replace(node, at=shrunk(node.at)) for name, node in b.nodes.items()},
+            joint=replace(b.joint, at=shrunk(b.joint.at)), wheels={},
+        ) for b in small.bodies
+    ]  # fmt: skip
+    far = {"bus.position": (0.0, 7e6, 0.0), "bus.velocity": (7.5e3, 0.0, 0.0), "panel.joint.rate": (30.0,)}
+    for model, position, velocity, slide, rate in (
+        (small, 2.6, 2.6, 1.2, None), (replace(small, bodies=tuple(bodies), initial={}), 2.6e-3, 2.6e-3, 1.2e-3, None),
+        (replace(small, initial=far), 7e6, 7.5e3, 1.2, 30.0),
+    ):  # fmt: skip
+        found = fmpy.read_model_description(described(model, flavour, tmp_path).fmu).modelVariables
+        nominal = {v.name.removesuffix("[1]"): v.nominal and float(v.nominal) for v in found}
+        names = ("bus.position", "bus.velocity", "boom.joint.displacement", "panel.joint.rate", "panel.joint.angle")
+        assert [nominal[name] for name in names] == [position, velocity, slide, rate, None]
+
+
+def shrunk(vector: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(1e-3 * value for value in vector)
 
 
 def test_terminals_have_variables_of_the_description(one):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
 
-from flavours import NATIVE, Flavour
+from flavours import Flavour
 from fmu.client import ERROR, answers, client_of, needs_front, only
 
 BELONGS_NOT = "changes nothing: it does not belong here, the FMU is"
@@ -138,14 +138,19 @@ def test_reset_returns_to_the_file_and_repeats_the_run(opened):
     np.testing.assert_array_equal(run(), first)
 
 
-@only(NATIVE)
+@needs_front
 def test_a_wrong_token_makes_no_instance(fmu, fmi, tmp_path):
     client = client_of(fmu, tmp_path / "unpacked")
-    said: list[str] = []
     made = type(client.fmu)(**{**client._names(tmp_path / "unpacked"), "guid": "{0}"})
+    log = {"callbacks": client.callbacks} if fmi == "2.0" else {"logMessage": lambda *a: client._log(*a[1:])}
     with pytest.raises(Exception):  # noqa: B017, PT011 - FMPy's own
-        made.instantiate(**({} if fmi == "2.0" else {"logMessage": lambda *a: said.append(a[-1].decode())}))
-    assert fmi == "2.0" or "'{0}' is not this FMU's" in said[-1]
+        made.instantiate(**log)
+    (told,) = client.said
+    assert told[0] >= ERROR  # pythonfmu has none but fatal
+    assert "'{0}' is not this FMU's" in told[2]
+    client.initialize().step()
+    client.reset()
+    client.initialize().step()
     client.fmu.freeInstance()
 
 

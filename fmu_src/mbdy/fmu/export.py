@@ -19,6 +19,7 @@ from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.units import quantity
 from mbdy.engine.model.whole_file import PART, whole_file
+from mbdy.engine.order_n.derivatives import incidence
 from mbdy.engine.order_n.equations import Equations
 from mbdy.fmu.description.model_description import About, description
 from mbdy.fmu.native import kind as native_kind
@@ -90,7 +91,10 @@ def _files(
     tell("making the equations", 0.0)
     equations = _equations(model, dynamics)
     native = kind == "native"
-    table = rows(ports(assemble(model)), model.initial, derivatives=native, independent=VERSIONS[fmi].time)
+    table = rows(
+        ports(assemble(model)), model.initial, derivatives=native, independent=VERSIONS[fmi].time,
+        incidence=incidence(equations),
+    )  # fmt: skip
 
     def compiling(stage: str, done: float) -> None:
         tell(stage, 0.9 * done)

@@ -10,14 +10,13 @@ from typing import Any, Literal
 from mbdy.engine.model.owners import SYSTEM, Owner, Quantity
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.variables import DISPLAY_UNITS, Variable
+from mbdy.engine.order_n.derivatives import Incidence
 from mbdy.fmu.description.units import rate_unit
 
 Causality = Literal["input", "parameter", "output", "calculatedParameter", "local", "independent"]
 VECTORS: Mapping[str, str] = {"input": "u", "parameter": "p", "output": "y"}
 CALCULATED: Sequence[Quantity] = ("mass", "centre_of_mass", "momentum", "angular_momentum", "energy")
 """Outputs of ``system`` that are calculated parameters too, ``system.initial.X``: as initialization left them."""
-WHEEL_SPEED = 100.0
-"""[rad/s] What a wheel's speed is measured by: about 1000 rpm."""
 TIME = "time"
 
 
@@ -31,9 +30,10 @@ class Scalar:
     ``p``, ``y``, ``x``, ``s`` as the core has them; ``c`` a calculated parameter, at its output's place in ``y``;
     ``dx`` a derivative, at its state's place in ``x``; ``t`` the time. ``start_at`` is where the start value lies in
     ``s``, ``state`` which place in ``x`` it is. ``array`` names the array of FMI 3 that has it as an element.
-    ``dependencies`` are value references of the inputs that act on an output at the same instant. ``guess`` tells that
-    the start of a state is one, from which closed loops may move it, ``from_file`` that the model file gives it.
-    ``label`` is its index, that of its state for a derivative.
+    ``dependencies`` are value references of the inputs that act on an output at the same instant, or on a derivative;
+    ``states`` the places in ``x`` of the states in its equation, None where that is not known. ``guess`` tells that the
+    start of a state is one, from which closed loops may move it, ``from_file`` that the model file gives it. ``label``
+    is its index, that of its state for a derivative.
     """
 
     owner: Owner
@@ -56,6 +56,7 @@ class Scalar:
     maximum: float | None = None
     nominal: float | None = None
     dependencies: tuple[int, ...] = ()
+    states: tuple[int, ...] | None = None
     guess: bool = False
     from_file: bool = False
 
@@ -81,13 +82,19 @@ class Array:
 
 
 def scalars(
-    ports: Ports, initial: Collection[str] = (), *, derivatives: bool = False, independent: bool = False
+    ports: Ports,
+    initial: Collection[str] = (),
+    *,
+    derivatives: bool = False,
+    independent: bool = False,
+    incidence: Incidence | None = None,
 ) -> tuple[Scalar, ...]:
     """The rows of ``ports``, in the order of their value references.
 
     ``initial``      names of start values that the model file gives.
     ``derivatives``  with the derivatives of all states, in the order of ``x``.
     ``independent``  with the time, as FMI 3 wants it.
+    ``incidence``    what is in the equations, to tell dependencies as sparse as these are.
     """
     inputs = {v.name: tuple(range(v.places.start, v.places.stop)) for v in ports.inputs}
     combined: dict[tuple[str, ...], tuple[int, ...]] = {}  # whole lists are shared by many outputs
@@ -98,15 +105,18 @@ def scalars(
             combined[names] = tuple(sorted(vr for name in names for vr in inputs[name]))
         return combined[names]
 
-    rows = [_scalar(v, k, dependencies(v), _nominal(v, ports), v.name in initial) for v in ports for k in range(v.size)]
+    rows = [_scalar(v, k, dependencies(v), v.name in initial) for v in ports for k in range(v.size)]
+    if incidence:
+        rows = [_depending(row, incidence.outputs) if row.vector == "y" else row for row in rows]
     outputs = [row for row in rows if row.causality == "output"]
     rows += _calculated(outputs)
-    rows += [row for v in ports.hidden for row in _hidden(v, _nominal(v, ports), v.name in initial, local=derivatives)]
+    rows += [row for v in ports.hidden for row in _hidden(v, v.name in initial, local=derivatives)]
     if any(v.owner.kind == "loop" for v in ports.parameters):
         rows = [replace(row, guess=row.start_at is not None and row.vector != "s") for row in rows]
     if derivatives:
         states = {row.state: row for row in rows if row.state is not None}
-        rows += [_derivative(states[at], at) for at in sorted(states)]
+        rates = [_derivative(states[at], at) for at in sorted(states)]
+        rows += [_depending(row, incidence.derivatives) for row in rates] if incidence else rates
     if independent:
         rows.append(_time())
     return tuple(rows)
@@ -124,7 +134,13 @@ def arrays(table: Sequence[Scalar], *, scalars: bool = False) -> tuple[Array, ..
     return tuple(variables)
 
 
-def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], nominal: float | None, from_file: bool) -> Scalar:
+def _depending(row: Scalar, equations: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]) -> Scalar:
+    """``row`` with what is in its equation; inputs are first in a table, in the order of ``u``."""
+    states, inputs = equations[row.place]
+    return replace(row, states=states, dependencies=inputs)
+
+
+def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], from_file: bool) -> Scalar:
     default = 0.0 if v.causality != "output" else None
     return Scalar(
         owner=v.owner, quantity=v.quantity, label=v.labels[k], name=v.name + v.labels[k], causality=v.causality,
@@ -132,15 +148,15 @@ def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], nominal: float |
         description=v.description, start=default if v.start is None else v.start[k],
         start_at=None if v.start_at is None else v.start_at + k, state=None if v.state is None else v.state + k,
         array=v.name if _is_array(v) else None, boolean=v.boolean, tunable=v.tunable, minimum=v.minimum,
-        maximum=v.maximum, nominal=nominal, dependencies=dependencies, from_file=from_file,
+        maximum=v.maximum, nominal=v.nominal, dependencies=dependencies, from_file=from_file,
     )  # fmt: skip
 
 
-def _hidden(v: Variable, nominal: float | None, from_file: bool, *, local: bool) -> Iterator[Scalar]:
+def _hidden(v: Variable, from_file: bool, *, local: bool) -> Iterator[Scalar]:
     """What there is of a variable that is left out: states as ``local`` ones, and start values that no such state has
     as parameters of the start."""
     for k in range(v.size if v.causality == "output" else 0):
-        row = _scalar(v, k, (), nominal, from_file)
+        row = _scalar(v, k, (), from_file)
         if local and row.state is not None:
             yield replace(row, causality="local", vector="x", place=row.state)
         elif row.start_at is not None:
@@ -153,16 +169,6 @@ def _hidden(v: Variable, nominal: float | None, from_file: bool, *, local: bool)
 def _is_array(v: Variable) -> bool:
     """Whether FMI 3 can have ``v`` as one array: of one dimension without gaps, in one unit."""
     return v.size > 1 and len(set(v.units)) == 1 and v.labels == tuple(f"[{k + 1}]" for k in range(v.size))
-
-
-def _nominal(v: Variable, ports: Ports) -> float | None:
-    """What ``v`` is measured by where 1 would be far off: solvers scale their tolerance of a state by it."""
-    if v.nominal is not None or v.port != "wheels":
-        return v.nominal
-    inertia = ports.of(v.owner, "inertia")
-    assert inertia is not None
-    nominal = WHEEL_SPEED if v.quantity == "speed" else WHEEL_SPEED * (inertia.start or (0.0,))[0]
-    return nominal if nominal > 0.0 else None
 
 
 def _calculated(outputs: Sequence[Scalar]) -> Iterator[Scalar]:
@@ -186,7 +192,8 @@ def _derivative(state: Scalar, place: int) -> Scalar:
 
 def _follower(row: Scalar, **changes: Any) -> Scalar:
     """What follows from ``row``, with ``changes``: it has no start, is no state and no input acts on it at once."""
-    return replace(row, start=None, start_at=None, state=None, guess=False, tunable=False, dependencies=(), **changes)
+    own: dict[str, Any] = {"start": None, "start_at": None, "state": None, "guess": False, "tunable": False}
+    return replace(row, **own, dependencies=(), states=None, **changes)
 
 
 def _time() -> Scalar:

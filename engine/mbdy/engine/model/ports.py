@@ -17,6 +17,7 @@ from typing import Literal
 
 from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, name_of, wheels_of
 from mbdy.engine.model.patterns import LEFT_OUT, matches
+from mbdy.engine.model.scale import scales
 from mbdy.engine.model.system import IDENTITY, Body, Model
 from mbdy.engine.model.variables import Causality, Variable, inputs, outputs, parameters
 
@@ -174,12 +175,14 @@ def ports(model: Model) -> Ports:
     chosen_inputs, hidden_inputs = _chosen(inputs(model), choice.inputs)
     left_out = {v.name for v in hidden_inputs}
     states, starts = _states(model)
-    every = []
+    nominal, every = scales(model), []
     for v in outputs(model, tuple(v.name for v in chosen_inputs)):
         start = None
         if v.name in starts:
             start = model.initial.get(v.name, _default_start(v))
         variable = replace(v, state=states.get(v.name), start_at=starts.get(v.name), start=start)
+        if v.name in states or v.name in starts:
+            variable = replace(variable, nominal=nominal.get(v.name))
         if not left_out.isdisjoint(v.dependencies):
             variable = replace(variable, dependencies=tuple(name for name in v.dependencies if name not in left_out))
         every.append(variable)

@@ -8,12 +8,36 @@ be code of its square.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import casadi as ca
 from casadi import MX
 
 from mbdy.engine.order_n.equations import Equations
+
+
+@dataclass(frozen=True)
+class Incidence:
+    """What is in each equation at all, whatever the numbers: by output and by state's derivative, in the order of ``y``
+    and of ``x``, the places in ``x`` of states and in ``u`` of inputs."""
+
+    outputs: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    derivatives: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+
+
+def incidence(equations: Equations) -> Incidence:
+    """The sparsity of the Jacobians of ``outputs`` and ``derivatives``, which follows from the tree."""
+    return Incidence(
+        *(tuple(zip(_rows(f, 0), _rows(f, 1), strict=True)) for f in (equations.outputs, equations.derivatives))
+    )
+
+
+def _rows(f: ca.Function, argument: int) -> list[tuple[int, ...]]:
+    """By row of the result of ``f`` the places in an argument that are in it."""
+    by_row = f.jac_sparsity(0, argument).T
+    begins, places = by_row.colind(), by_row.row()
+    return [tuple(places[begins[i] : begins[i + 1]]) for i in range(by_row.size2())]
 
 
 def forward(equations: Equations) -> tuple[ca.Function, ...]:

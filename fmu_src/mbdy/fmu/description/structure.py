@@ -66,19 +66,28 @@ class _Known:
         differentiated = any(v.first.vector == "dx" for v in variables)
         states = [v for v in variables if v.first.state is not None] if differentiated else []
         self.states = {_key(row): v.value_reference + shift for v in states for row in v.rows}
-        self.combined: dict[tuple[int, ...], tuple[int, ...]] = {}  # whole lists are shared by many outputs
+        self.places = {row.state: v.value_reference + shift for v in states for row in v.rows}
+        self.combined: dict[object, tuple[int, ...]] = {}  # whole lists are shared by many unknowns
 
     def of_output(self, v: Array) -> tuple[int, ...]:
-        """A state depends on itself, another output on all states and on the inputs that act on it at once."""
+        """A state depends on itself, another output on the states and inputs in its equation."""
         if v.first.state is not None and self.states:
             return (self.states[_key(v.first)],)
-        on = v.first.dependencies
-        if on not in self.combined:
-            self.combined[on] = tuple(sorted({*self.states.values(), *(self.inputs[vr] for vr in on)}))
-        return self.combined[on]
+        return self._in_equations(v)
+
+    def _in_equations(self, v: Array) -> tuple[int, ...]:
+        """All states where it is not known which."""
+        rows = tuple({(row.states, row.dependencies): None for row in v.rows})
+        if rows not in self.combined:
+            states = {at for of, _ in rows for at in (self.places if of is None else of)}
+            on = {self.inputs[vr] for _, inputs in rows for vr in inputs}
+            self.combined[rows] = tuple(sorted(on | {self.places[at] for at in states if self.places}))
+        return self.combined[rows]
 
     def of_derivative(self, v: Array) -> tuple[int, ...] | None:
-        """The derivative of a coordinate depends on what moves it, any other on all that is known."""
+        """What is in its equation; without one a coordinate's is what moves it, any other's all that is known."""
+        if v.first.states is not None:
+            return self._in_equations(v)
         keys = [key for row in v.rows for key in _movers(row)]
         return tuple(sorted({self.states[key] for key in keys})) if keys else None
 

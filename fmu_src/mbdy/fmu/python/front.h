@@ -143,6 +143,10 @@ typedef struct {
     int times;     /* how many of start and stop time were given */
     size_t values; /* room for values */
     double start, stop;
+    int makes;     /* it makes an instance, with this token, which requires so many variables */
+    String token;
+    const Reference *required;
+    size_t n_required;
 } Call;
 
 static _Thread_local Call call;

@@ -25,7 +25,7 @@ class Slave2(Fmi2Slave):
         if "visible" in arguments:  # else it is the builder, which only asks for the name
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(globals()))  # pythonfmu 0.7 drops one that it does not own
             parts = importlib.import_module(f"{__name__}_parts.instance")
-            self.instance = parts.opened(self, Fmi2Status, "linux64")
+            self.instance = parts.opened(self, Fmi2Status, "linux64", "GUID")
 
     def setup_experiment(
         self, start_time: float, stop_time: float | None = None, tolerance: float | None = None

@@ -26,7 +26,7 @@ class Slave3(Fmi3Slave):
         self.modelName = type(self).__module__
         if "visible" in arguments:  # else it is the builder, which only asks for the name
             parts = importlib.import_module(f"{__name__}_parts.instance")
-            self.instance = parts.opened(self, Fmi3Status, "x86_64-linux")
+            self.instance = parts.opened(self, Fmi3Status, "x86_64-linux", "instantiation token")
 
     def enter_initialization_mode(self) -> None:
         call, times = "fmi3EnterInitializationMode", self.instance.host.times()

@@ -21,6 +21,10 @@ class Call(ctypes.Structure):
         ("values", ctypes.c_size_t),
         ("start", ctypes.c_double),
         ("stop", ctypes.c_double),
+        ("makes", ctypes.c_int),
+        ("token", ctypes.c_char_p),
+        ("required", ctypes.c_void_p),
+        ("n_required", ctypes.c_size_t),
     )
 
 
@@ -33,6 +37,7 @@ class Host:
     def __init__(self, slave: Any, status: Callable[[int], Any], library: str) -> None:
         self._slave, self._status = weakref.proxy(slave), status  # else an instance freed would wait for a collection
         self._call: Callable[[], Any] | None = None
+        self.said = ""
         on_host_library(library, self._find)
 
     def _find(self, library: Any) -> None:
@@ -40,7 +45,13 @@ class Host:
 
     def log(self, status: int, message: str) -> None:
         """Has the client told ``message``."""
+        self.said = message
         self._slave.log(message, self._status(status))
+
+    def asked(self) -> tuple[bytes | None, int | None, int] | None:
+        """The token with which an instance is asked for, and the variables required; None if unknown."""
+        call = self._call().contents if self._call else None
+        return (call.token, call.required, call.n_required) if call and call.makes else None
 
     def refuse(self, status: int) -> None:
         """Has the call at hand answered with ``status``, which pythonfmu alone cannot."""

@@ -15,10 +15,11 @@ from .host import Host, end_in_order, forget_path
 Logger = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
 
 
-def opened(slave: Any, status: Callable[[int], Any], platform: str) -> Instance:
+def opened(slave: Any, status: Callable[[int], Any], platform: str, token: str) -> Instance:
     """An instance behind pythonfmu's ``slave``, which tells whence its resources came.
 
-    ``status`` is pythonfmu's enumeration of FMI's statuses, ``platform`` the folder of its library for Linux.
+    ``status`` is pythonfmu's enumeration of FMI's statuses, ``platform`` the folder of its library for Linux,
+    ``token`` what its version of FMI calls that. RuntimeError where the client asks for another FMU or variables.
     """
     name, resources = type(slave).__module__, slave.resources
     library = os.path.join(os.path.dirname(os.path.realpath(resources)), "binaries", platform, f"{name}.so")
@@ -30,13 +31,13 @@ def opened(slave: Any, status: Callable[[int], Any], platform: str) -> Instance:
         raise
     finally:
         forget_path(resources)
-    return Instance(known, Host(slave, status, library))
+    return Instance(known, Host(slave, status, library), token)
 
 
 class Instance:
     """A plant with the model's start values; ``host`` is told what the plant says, and what it refuses."""
 
-    def __init__(self, contents: Contents, host: Host) -> None:
+    def __init__(self, contents: Contents, host: Host, token: str) -> None:
         self.host, self._constants = host, contents.constants
         functions = self._functions = contents.functions
         log = host.log
@@ -44,6 +45,9 @@ class Instance:
         handle = functions.plant_new(functions.mbdy_this(), functions.plant_this(), None, 0, self._logger, None)
         self._memory = contents.binding.Owned(handle, functions.plant_free)
         self._handle = self._memory.handle
+        asked = host.asked()
+        if asked and functions.plant_admit(self._handle, token.encode(), *asked):
+            raise RuntimeError(host.said)  # pythonfmu tells what it says, and makes no instance
 
     def _answer(self, status: int) -> bool:
         """Whether a call is OK; else it is answered so."""
