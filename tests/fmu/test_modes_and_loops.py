@@ -188,7 +188,7 @@ def test_closing_is_an_event_of_model_exchange(open_):
     assert client.event() is True
 
 
-@native
+@needs_front
 def test_what_stops_is_told_once(open_):
     client = open_("docking", logging=True).initialize()
     client.step(0.01)

@@ -19,9 +19,10 @@ from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.units import quantity
 from mbdy.engine.model.whole_file import PART, whole_file
-from mbdy.engine.order_n.derivatives import incidence
+from mbdy.engine.order_n.derivatives import Incidence, incidence
 from mbdy.engine.order_n.equations import Equations
 from mbdy.fmu.description.model_description import About, description
+from mbdy.fmu.description.structure import MOST_DEPENDENCIES
 from mbdy.fmu.native import kind as native_kind
 from mbdy.fmu.native.platforms import ALL, Platform, host, named, require
 from mbdy.fmu.package import Settings
@@ -93,7 +94,7 @@ def _files(
     native = kind == "native"
     table = rows(
         ports(assemble(model)), model.initial, derivatives=native, independent=VERSIONS[fmi].time,
-        incidence=incidence(equations),
+        incidence=_incidence(equations),
     )  # fmt: skip
 
     def compiling(stage: str, done: float) -> None:
@@ -115,6 +116,12 @@ def _files(
         about, table, identifier=packed.identifier, fmi=fmi, kind=kind, sources=packed.sources, scalars=scalars
     )
     return {"modelDescription.xml": described, **dict(sorted(packed.files.items()))}
+
+
+def _incidence(equations: Equations) -> Incidence | None:
+    """None of so large a system that it would take long and the file would not hold it."""
+    states, outputs = len(equations.ports.state_names), len(equations.ports.output_names)
+    return incidence(equations) if states * outputs <= MOST_DEPENDENCIES else None
 
 
 def _equations(model: Model, dynamics: Dynamics | None) -> Equations:

@@ -15,7 +15,8 @@ CATEGORIES: Mapping[str, str] = {
     "logEvents": "Events, such as joints that latch",
     "logAll": "All messages",
 }
-UNUSED = {"python": "logEvents", "native": "logStatusFatal"}
+FATAL = "logStatusFatal"
+"""Of pythonfmu alone."""
 
 
 def interfaces(
@@ -36,6 +37,6 @@ def categories(kind: str) -> Element:
     """The element LogCategories of an FMU of this ``kind``."""
     node = Element("LogCategories")
     for name, description in CATEGORIES.items():
-        if name != UNUSED[kind]:
+        if kind == "python" or name != FATAL:
             SubElement(node, "Category", name=name, description=description)
     return node

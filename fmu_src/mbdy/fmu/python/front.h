@@ -144,6 +144,7 @@ typedef struct {
     size_t values; /* room for values */
     double start, stop;
     int makes;     /* it makes an instance, with this token, which requires so many variables */
+    int logging;   /* whether that tells events too */
     String token;
     const Reference *required;
     size_t n_required;

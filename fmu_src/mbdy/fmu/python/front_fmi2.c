@@ -34,10 +34,9 @@ EXPORT Component fmi2Instantiate(String name, int type, String guid, String uri,
     if (!behind) return refused(name, functions, "pythonfmu's library does not load", BEHIND);
     if (!functions || !functions->logger) return NULL; /* pythonfmu logs through it without looking */
     Resources it = opened(uri);
-    call = (Call){.makes = 1, .token = guid};
+    call = (Call){.makes = 1, .logging = logging, .token = guid};
     Component made = it.readable ? behind(name, type, guid, it.readable, functions, visible, 1)
                                  : refused(name, functions, "the resource folder does not open", uri ? uri : "NULL");
-    (void)logging;
     closed(&it);
     call = (Call){0};
     return made;

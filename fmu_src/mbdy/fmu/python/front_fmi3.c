@@ -38,7 +38,7 @@ EXPORT Component fmi3InstantiateCoSimulation(String name, String token, String p
     if (!logger) logger = no_logger;
     if (!behind) return refused(logger, environment, "pythonfmu3's library does not load", BEHIND);
     Resources it = opened(path);
-    call = (Call){.makes = 1, .token = token, .required = required, .n_required = n};
+    call = (Call){.makes = 1, .logging = logging, .token = token, .required = required, .n_required = n};
     Component made = it.readable ? behind(name, token, it.readable, visible, logging, events, early, required, n,
                                           environment, logger, update)
                                  : refused(logger, environment, "the resource folder does not open",

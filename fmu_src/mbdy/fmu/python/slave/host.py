@@ -22,6 +22,7 @@ class Call(ctypes.Structure):
         ("start", ctypes.c_double),
         ("stop", ctypes.c_double),
         ("makes", ctypes.c_int),
+        ("logging", ctypes.c_int),
         ("token", ctypes.c_char_p),
         ("required", ctypes.c_void_p),
         ("n_required", ctypes.c_size_t),
@@ -43,15 +44,15 @@ class Host:
     def _find(self, library: Any) -> None:
         self._call = ctypes.cast(library.mbdy_call, ctypes.PYFUNCTYPE(ctypes.POINTER(Call)))
 
-    def log(self, status: int, message: str) -> None:
+    def log(self, status: int, category: str, message: str) -> None:
         """Has the client told ``message``."""
         self.said = message
-        self._slave.log(message, self._status(status))
+        self._slave.log(message, self._status(status), category)
 
-    def asked(self) -> tuple[bytes | None, int | None, int] | None:
-        """The token with which an instance is asked for, and the variables required; None if unknown."""
+    def asked(self) -> Call | None:
+        """How an instance is asked for; None if unknown."""
         call = self._call().contents if self._call else None
-        return (call.token, call.required, call.n_required) if call and call.makes else None
+        return call if call and call.makes else None
 
     def refuse(self, status: int) -> None:
         """Has the call at hand answered with ``status``, which pythonfmu alone cannot."""

@@ -41,13 +41,17 @@ class Instance:
         self.host, self._constants = host, contents.constants
         functions = self._functions = contents.functions
         log = host.log
-        self._logger = Logger(lambda _, status, category, text: log(status, text.decode()))
+        self._logger = Logger(lambda _, status, category, text: log(status, category.decode(), text.decode()))
         handle = functions.plant_new(functions.mbdy_this(), functions.plant_this(), None, 0, self._logger, None)
         self._memory = contents.binding.Owned(handle, functions.plant_free)
         self._handle = self._memory.handle
         asked = host.asked()
-        if asked and functions.plant_admit(self._handle, token.encode(), *asked):
+        if not asked:
+            return
+        if functions.plant_admit(self._handle, token.encode(), asked.token, asked.required, asked.n_required):
             raise RuntimeError(host.said)  # pythonfmu tells what it says, and makes no instance
+        if asked.logging:
+            functions.plant_set_categories(self._handle, 1, 0, None)
 
     def _answer(self, status: int) -> bool:
         """Whether a call is OK; else it is answered so."""
