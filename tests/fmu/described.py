@@ -38,7 +38,7 @@ def described(model: Model, flavour: Flavour, folder: Path, *, sparse: bool = Fa
     """``sparse`` with dependencies as sparse as the equations, as an export has them."""
     fmi, kind, scalar = flavour.fmi, flavour.kind, flavour.scalars
     made = ports(model)
-    known = incidence(equations(model)) if sparse else None
+    known = incidence(equations(model), model) if sparse else None
     table = scalars(made, derivatives=kind == "native", independent=fmi == "3.0", incidence=known)
     about = About(name=model.name, description="for tests", guid="{a-b}", tool="mbdy 0", step=1e-3)
     sources = SOURCES if kind == "native" else ()

@@ -94,7 +94,7 @@ def _files(
     native = kind == "native"
     table = rows(
         ports(assemble(model)), model.initial, derivatives=native, independent=VERSIONS[fmi].time,
-        incidence=_incidence(equations),
+        incidence=_incidence(equations, None if dynamics else model),
     )  # fmt: skip
 
     def compiling(stage: str, done: float) -> None:
@@ -118,10 +118,10 @@ def _files(
     return {"modelDescription.xml": described, **dict(sorted(packed.files.items()))}
 
 
-def _incidence(equations: Equations) -> Incidence | None:
+def _incidence(equations: Equations, full: Model | None) -> Incidence | None:
     """None of so large a system that it would take long and the file would not hold it."""
     states, outputs = len(equations.ports.state_names), len(equations.ports.output_names)
-    return incidence(equations) if states * outputs <= MOST_DEPENDENCIES else None
+    return incidence(equations, full) if states * outputs <= MOST_DEPENDENCIES else None
 
 
 def _equations(model: Model, dynamics: Dynamics | None) -> Equations:

@@ -14,6 +14,10 @@ from functools import lru_cache
 import casadi as ca
 from casadi import MX
 
+from mbdy.engine.model.owners import SYSTEM, Owner, name_of
+from mbdy.engine.model.system import INERTIAL, Model
+from mbdy.engine.model.topology import tree
+from mbdy.engine.model.variables import Variable
 from mbdy.engine.order_n.equations import Equations
 
 
@@ -26,11 +30,41 @@ class Incidence:
     derivatives: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
 
 
-def incidence(equations: Equations) -> Incidence:
-    """The sparsity of the Jacobians of ``outputs`` and ``derivatives``, which follows from the tree."""
-    return Incidence(
-        *(tuple(zip(_rows(f, 0), _rows(f, 1), strict=True)) for f in (equations.outputs, equations.derivatives))
+def incidence(equations: Equations, model: Model | None = None) -> Incidence:
+    """The sparsity of the Jacobians of ``outputs`` and ``derivatives``, which follows from the tree.
+
+    ``model``, where the equations are its full ones, tells what no equation feels though terms that are always zero
+    have it.
+    """
+    outputs, derivatives = (
+        tuple(zip(_rows(f, 0), _rows(f, 1), strict=True)) for f in (equations.outputs, equations.derivatives)
     )
+    positions = _unfelt(model)
+    unfelt = {place for v in equations.ports.states.values() if v.name in positions for place in _places(v)}
+    felt = ((tuple(place for place in states if place not in unfelt), inputs) for states, inputs in derivatives)
+    return Incidence(outputs, tuple(felt))
+
+
+def _places(v: Variable) -> range:
+    assert v.state is not None
+    return range(v.state, v.state + v.size)
+
+
+def _unfelt(model: Model | None) -> set[str]:
+    """Where floating roots are, of trees that no loop ties to another or to inertial space: gravity is uniform."""
+    if model is None or model.gravity_gradient:
+        return set()
+    above = tree(model)
+    root = {body.name: model.bodies[above.path(i)[-1]].name for i, body in enumerate(model.bodies)}
+    ends = [{root.get(loop.a.body, INERTIAL), root.get(loop.b.body, INERTIAL)} for loop in model.loops]
+    tied = {name for pair in ends if len(pair) > 1 for name in pair}
+    free = [body for body in model.bodies if body.joint.floating and body.name not in tied]
+    return {
+        name_of(SYSTEM, "centre_of_mass")
+        if body.joint.kind == "attitude"
+        else name_of(Owner("body", body.name), "position")
+        for body in free
+    }
 
 
 def _rows(f: ca.Function, argument: int) -> list[tuple[int, ...]]:
