@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.io import mmwrite
 from scipy.linalg import eigh
 
+from mbdy.engine import ModelError, ModelWarning, loads
 from mbdy.engine.flexible import finite_elements
 from mbdy.engine.flexible.beam import beam
 from mbdy.engine.flexible.finite_elements import FiniteElements, read_finite_elements, read_matrix
@@ -24,6 +25,7 @@ from mbdy.engine.flexible.model_files import modal_file, reduced
 from mbdy.engine.flexible.nastran import read_nastran
 from mbdy.engine.flexible.reduction import reduce
 from mbdy.engine.flexible.sid import read_sid, write_sid
+from mbdy.engine.flexible.sid_text import parse_sid
 from mbdy.engine.model.system import ZERO3
 
 BOOM: dict[str, Any] = {"length": 2.3, "mass_per_length": 0.7, "bending_stiffness": (11.0, 5.0)}
@@ -70,10 +72,12 @@ def point_mass_file(layout: str = "row, q, column", j: str = "column", change: s
     column = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]
     oe0 = [[-f[a, b] * (0.5 if a == b else 1) for a, b in pairs] for f in firsts]
     oe1 = [[[-seconds[i][k][a, b] * (0.5 if a == b else 1) for a, b in pairs] for k in range(2)] for i in range(2)]
+    structure = {"upper": 2, "lower": 2}.get(j, 3)
     if j == "column":
         j0, j1 = [[inertia[a, b]] for a, b in column], [[[f[a, b]] for f in firsts] for a, b in column]
     else:
-        j0, j1 = inertia, [[[f[a, b] for b in range(3)] for f in firsts] for a in range(3)]
+        kept = {"upper": np.triu(np.ones((3, 3))), "lower": np.tril(np.ones((3, 3)))}.get(j, np.ones((3, 3)))
+        j0, j1 = inertia * kept, [[[f[a, b] * kept[a, b] for b in range(3)] for f in firsts] for a in range(3)]
     ct = m * shapes
     blocks = {
         "mdCM": (m * r[:, None], ct.T[:, :, None]),
@@ -94,7 +98,8 @@ def point_mass_file(layout: str = "row, q, column", j: str = "column", change: s
     def lines(name: str, m0: Any, m1: Any) -> list[str]:
         m0 = np.array(m0)
         out = [name, f" order = {int(m1 is not None)}", f" nrow = {m0.shape[0]}", f" ncol = {m0.shape[1]}"]
-        out += [" nq = 2", " nqn = 0", f" structure = {3 if np.any(m0) or m1 is not None else 0}"]
+        out += [" nq = 2", " nqn = 0"]
+        out += [f" structure = {(structure if name == 'J' else 3) if np.any(m0) or m1 is not None else 0}"]
         out += [f" m0( {i + 1}, {k + 1}) ={written(v)}" for (i, k), v in np.ndenumerate(m0) if v]
         for (i, q, k), v in np.ndenumerate(np.array(m1)) if m1 is not None else []:
             index = (i, q, k) if layout == "row, q, column" else (i, k, q)
@@ -114,7 +119,7 @@ def point_mass_file(layout: str = "row, q, column", j: str = "column", change: s
 
 
 @pytest.mark.parametrize("layout", ["row, q, column", "row, column, q"])
-@pytest.mark.parametrize("j", ["column", "matrix"])
+@pytest.mark.parametrize("j", ["column", "matrix", "upper", "lower"])
 def test_sid_files_of_other_programs(tmp_path: Path, layout: str, j: str) -> None:
     """A particle that modes move: momentum, energy and inertia by hand."""
     (tmp_path / "a.SID_FEM").write_text(point_mass_file(layout, j))
@@ -159,6 +164,30 @@ def test_sid_files_that_cannot_be(tmp_path: Path, old: str, new: str, words: str
             read_sid(tmp_path / "a.sid", {"a": "12"})
         return
     with pytest.raises(ValueError, match=words):
+        read_sid(tmp_path / "a.sid")
+
+
+@pytest.mark.parametrize(("structure", "entries", "expected"), [
+    (0, "", np.zeros(3)),
+    (1, " m0(1,1) = 5.0\n m0(2,2) = 6.0\n m0(3,3) = 7.0\n", np.array([5.0, 6.0, 7.0])),
+    (4, "", np.ones(3)),
+])  # fmt: skip
+def test_structures_of_the_inertia_in_a_sid_file(structure: int, entries: str, expected: np.ndarray) -> None:
+    text = point_mass_file(j="matrix")
+    start, end = text.index("\nJ\n") + 3, text.index("end J")
+    head = f" order = 0\n nrow = 3\n ncol = 3\n nq = 2\n nqn = 0\n structure = {structure}\n"
+    block = parse_sid(text[:start] + head + entries + text[end:]).blocks["J"]
+    assert block.m0 == pytest.approx(np.diag(expected))
+
+
+def test_an_inertia_in_a_sid_file_that_is_not_symmetric(tmp_path: Path) -> None:
+    (tmp_path / "a.sid").write_text(point_mass_file(j="upper").replace("structure = 2", "structure = 3"))
+    with pytest.raises(ValueError, match="J must be symmetric; one triangle alone needs structure = 2"):
+        read_sid(tmp_path / "a.sid")
+    text = point_mass_file(j="upper")
+    start = text.index("end J")
+    (tmp_path / "a.sid").write_text(f"{text[:start]} m0(2,1) = 9.0\n{text[start:]}")
+    with pytest.raises(ValueError, match=r"J: is symmetric, but m0\(2, 1\) is 9 and -6 across"):
         read_sid(tmp_path / "a.sid")
 
 
@@ -274,6 +303,55 @@ def test_files_of_42_with_node_locations(tmp_path: Path) -> None:
     assert body.flex.gyroscopic == ()
     named = modal_file(tmp_path / "flex.txt", mass=2.0, com=(3.0, 1.0, 0.0), inertia=NOTHING, nodes={"p": (3, 1, 0)})
     assert named.nodes["p"] == body.nodes["node_0"]
+
+
+LOCATED = (
+    "****************** Analysis Node Locations *********************\n2\n500001  3.0 1.0 0.0 ! Node ID\n"
+    "500007  3.0 2.0 0.0 ! Node ID\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "locations", "words"),
+    [
+        ("numbers = { p = 99 }", "", "numbers: there is no analysis node 99 for 'p' .*; analysis nodes are 0, 1, joint"),
+        ("numbers = { p = 99 }", LOCATED, r"analysis nodes are 0 \(ID 500001\), 1 \(ID 500007\), joint nodes 3"),
+        ("joints = { p = 0 }", "", "joints: there is no joint node 0 for 'p' in .*; analysis .*, joint nodes 3"),
+        ("numbers = { q = 0 }", "", "numbers: 'q' is no node of the body; its nodes are p"),
+        ("numbers = { p = 0 }, joints = { p = 3 }", "", "joints: 'p' is in numbers too"),
+        ("numbers = { p = 0 }", "", ""),
+        ("numbers = { p = 500001 }", LOCATED, ""),
+        ("joints = { p = 3 }", "", ""),
+        ("numbers = { p = 1 }", LOCATED, "told: node.p: 1 lies at .3, 2, 0. m, not at .3, 1, 0. m"),
+    ],
+)  # fmt: skip
+def test_nodes_of_files_of_42_in_model_files(tmp_path: Path, table: str, locations: str, words: str) -> None:
+    (tmp_path / "flex.txt").write_text(file_of_42(locations=locations))
+    text = f"""
+        mbdy = 1
+        [body.a]
+        mass = 2
+        com = [3, 1, 0]
+        inertia = [0.1, 0.1, 0.1]
+        joint = {{ to = "inertial", kind = "fixed" }}
+        flex = {{ file = {{ path = "flex.txt", {table} }} }}
+        node.p = {{ at = [3, 1, 0] }}
+        [body.child]
+        mass = 0.1
+        inertia = [0.1, 0.1, 0.1]
+        joint = {{ to = "a.p", kind = "spherical" }}
+        [ports]
+        inputs = ["*.force"]
+        """
+    if words.startswith("told: "):
+        with pytest.warns(ModelWarning, match=words.removeprefix("told: ")):
+            loads(text, source=str(tmp_path / "a.toml"))
+    elif words:
+        with pytest.raises(ModelError, match=words):
+            loads(text, source=str(tmp_path / "a.toml"))
+    else:
+        shape = loads(text, source=str(tmp_path / "a.toml")).body("a").nodes["p"].shape
+        assert shape[3] == ((0.5, 0.0) if "joints" in table else (0.1, 0.0))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.optimize import root
 from scipy.spatial.transform import Rotation
 
 from interpreted import Interpreted
-from mbdy.engine import Body, Joint, Model, ModelWarning
+from mbdy.engine import Body, Joint, Model, ModelError, ModelWarning, load
 from mbdy.engine.flexible.finite_elements import FiniteElements
 from mbdy.engine.flexible.modal_body import ModalBody
 from mbdy.engine.flexible.reduction import reduce
@@ -143,16 +144,16 @@ def boom(n: int, pinned: int = 0, digits: int = 16) -> FiniteElements:
 def mast(bays: int, cut: int = -1, noise: float = 0.0) -> FiniteElements:
     """A lattice mast of nodes that only move, four to a bay of 1 m, without the rods of one bay (``cut``)."""
     points = np.array([[bay, y, z] for bay in range(bays + 1) for y in (-0.3, 0.3) for z in (-0.3, 0.3)])
-    K: Any = sparse.lil_array((3 * len(points), 3 * len(points)))
+    blocks, ends = [], []
     for i in range(len(points)):
         for j in range(max(0, i // 4 * 4 - 4), i):
-            if j // 4 == cut < i // 4:
-                continue
-            rod = points[i] - points[j]
-            block = 2e4 * np.outer(rod, rod) / np.linalg.norm(rod) ** 3
-            a, b = slice(3 * i, 3 * i + 3), slice(3 * j, 3 * j + 3)
-            for one, other, sign in ((a, a, 1), (b, b, 1), (a, b, -1), (b, a, -1)):
-                K[one, other] += sign * block
+            if not j // 4 == cut < i // 4:
+                rod = points[i] - points[j]
+                blocks.append(2e4 * np.outer(rod, rod) / np.linalg.norm(rod) ** 3)
+                ends.append([*range(3 * i, 3 * i + 3), *range(3 * j, 3 * j + 3)])
+    values: Any = np.array([np.kron([[1, -1], [-1, 1]], block).ravel() for block in blocks]).ravel()
+    index = (np.repeat(ends, 6, axis=1).ravel(), np.tile(ends, 6).ravel())
+    K: Any = sparse.csr_array((values, index), shape=(3 * len(points), 3 * len(points)))
     places = dict(enumerate(points + noise * np.random.default_rng(1).normal(size=points.shape), start=1))
     return FiniteElements(0.05 * sparse.eye_array(K.shape[0]), K, places, [(n, d) for n in places for d in (1, 2, 3)])
 
@@ -222,3 +223,80 @@ def test_attachment_modes_beside_any_number_of_normal_ones(modes: int, attachmen
     shape = np.concatenate([np.roll(body.nodes[f"node_{n}"].shape, 3, axis=0) for n in attachment])
     found = shape @ np.linalg.solve(np.array(body.flex.stiffness), shape.T)
     assert found == pytest.approx(exact, abs=1e-7 * abs(exact).max())
+
+
+def model_file(folder: Path, *lines: str, order: list[int] | None = None) -> Path:
+    """A mast whose node 17 lies on node 13, in files, and a model file with a node there."""
+    model = mast(3)
+    K: Any = model.stiffness.toarray()
+    row = model.freedoms(13)[1]
+    own = np.kron([[1.0, -1.0], [-1.0, 1.0]], 5e3 * np.eye(3))
+    pair = [row, row + 1, row + 2, len(K), len(K) + 1, len(K) + 2]
+    K = np.pad(K, (0, 3))
+    K[np.ix_(pair, pair)] += own
+    places = [*(model.place(n) for n in range(1, 17)), model.place(13)]
+    order = list(range(1, 18)) if order is None else order
+    rows = [3 * (n - 1) + d for n in order for d in range(3)]
+    np.save(folder / "k.npy", K[np.ix_(rows, rows)])
+    np.save(folder / "m.npy", 0.05 * np.eye(len(rows)))
+    table = [f"{n},{','.join(map(repr, map(float, places[n - 1])))},123" for n in order]
+    (folder / "nodes.csv").write_text("\n".join(["node,x,y,z,freedoms", *table]))
+    text = ["mbdy = 1", "[body.mast]", 'joint = { to = "inertial", kind = "fixed" }', "[body.mast.flex.reduce]",
+            'mass = "m.npy"', 'stiffness = "k.npy"', 'table = "nodes.csv"', "interface = [1, 2, 3, 4]", "modes = 3",
+            "node_numbers", "[body.mast.node.end]", "at = [3, -0.3, -0.3]"]  # fmt: skip
+    numbers = next((line for line in lines if line.startswith("numbers")), "")
+    text = [numbers if line == "node_numbers" else line for line in text]
+    path = folder / "mast.toml"
+    path.write_text("\n".join([*text, *(line for line in lines if line != numbers)]))
+    return path
+
+
+FORCES = ("[ports]", 'inputs = ["*.force"]')
+
+
+def test_coincident_nodes_are_chosen_by_number(tmp_path: Path) -> None:
+    shapes_of = []
+    for order in (None, [17, *range(16, 0, -1)]):
+        with pytest.warns(ModelWarning, match=r"body.mast.node.end: 13, 17 lie there, and the first is taken; choose"):
+            shapes_of.append(load(model_file(tmp_path, *FORCES, order=order)).body("mast").nodes["end"].shape)
+    first, other = (abs(np.array(shape)) for shape in shapes_of)
+    assert first == pytest.approx(other, abs=1e-9)
+    chosen = [
+        abs(np.array(load(model_file(tmp_path, f"numbers = {{ end = {n} }}", *FORCES)).body("mast").nodes["end"].shape))
+        for n in (13, 17)
+    ]
+    assert chosen[0] == pytest.approx(first, abs=1e-9)
+    assert abs(chosen[1] - first).max() > 1e-6 * first.max()
+    with pytest.raises(ModelError, match=r"flex.reduce.numbers: there is no node 99 for 'end'; there are 1, 2, 3"):
+        load(model_file(tmp_path, "numbers = { end = 99 }", *FORCES))
+    with pytest.warns(ModelWarning, match=r"node.end: 16 lies at \[3, 0.3, 0.3\] m, not at \[3, -0.3, -0.3\] m"):
+        load(model_file(tmp_path, "numbers = { end = 16 }", *FORCES))
+
+
+DISH = ("[body.dish]", "mass = 1", "inertia = [0.1, 0.1, 0.1]")
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ((*FORCES, *DISH, 'joint = { to = "mast.end", kind = "revolute", axis = [0, 0, 1] }'), "'dish' there does not"),
+        ((*FORCES, *DISH, 'joint = { to = "mast.end", kind = "fixed" }', "[body.dish.wheel.w]", "axis = [0, 0, 1]",
+          "inertia = 0.05"), "'dish' there does not turn"),
+        ((*FORCES, *DISH, 'joint = { to = "inertial", kind = "free" }', "[loop.l]", 'kind = "weld"', 'a = "mast.end"',
+          'b = "dish"'), "'l' there does not turn"),
+        (("[ports]", 'inputs = ["mast.end.torque"]'), "the input mast.end.torque bends nothing"),
+        ((), "the input mast.end.torque bends nothing"),
+    ],
+)  # fmt: skip
+def test_nodes_without_rotations_that_something_turns_with_are_told(
+    tmp_path: Path, lines: tuple[str, ...], words: str
+) -> None:
+    with pytest.warns(
+        ModelWarning, match=rf"node.end: has no rotational freedoms about x, y, z in its source: .*{words}"
+    ):
+        load(model_file(tmp_path, "numbers = { end = 13 }", *lines))
+
+
+def test_nodes_without_rotations_that_nothing_turns_with_are_fine(tmp_path: Path) -> None:
+    ball = 'joint = { to = "mast.end", kind = "spherical" }'
+    load(model_file(tmp_path, "numbers = { end = 13 }", *FORCES, *DISH, ball))

@@ -10,7 +10,8 @@ import numpy as np
 from mbdy.engine.files.tables import FileTable
 from mbdy.engine.model.faults import Findings, nearest, path_of
 from mbdy.engine.model.limits import NEGATIVE_MINOR
-from mbdy.engine.model.system import INERTIAL, ZERO3, Body, Joint
+from mbdy.engine.model.ports import ports
+from mbdy.engine.model.system import INERTIAL, ZERO3, Body, Joint, Model
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 NO_BODY = (
@@ -151,6 +152,44 @@ def warn_of_origin(body: Body, findings: Findings) -> None:
             message = "is at the origin, which the joint holds, and the modes move it"
             remedy = f"give modes of the held body (for a file of free ones, clamp = '{name}')"
             findings.warn(path_of(("body", body.name, "node", name)), message, remedy)
+
+
+def warn_of_unturned(model: Model, unturned: Mapping[str, Mapping[str, str]], findings: Findings) -> None:
+    """Warn of what would turn with a node, or turn it, of which its source does not say how it turns.
+
+    ``unturned`` by body and node: the axes about which it does not.
+    """
+    inputs = ports(model).inputs if unturned else {}
+    for body, nodes in unturned.items():
+        for node, axes in nodes.items():
+            place = (body, node)
+            carried = [b.name for b in model.bodies if (b.joint.to, b.joint.node) == place and _turns_with(b)]
+            carried += [
+                loop.name
+                for loop in model.loops
+                if place in [(side.body, side.node) for side in (loop.a, loop.b)] and any(row < 4 for row in loop.rows)
+            ]
+            torque = f"{body}.{node}.torque"
+            if carried:
+                what = (
+                    f"{', '.join(map(repr, carried))} there does not turn as the body bends, and bends it by no moment"
+                )
+                remedy = "take a node that has them, or a model with all six degrees of freedom there"
+            elif torque in inputs:
+                what, remedy = (
+                    f"the input {torque} bends nothing",
+                    "keep it out of [ports], or take a node that has them",
+                )
+            else:
+                continue
+            message = f"has no rotational freedoms about {axes} in its source: {what}"
+            findings.warn(path_of(("body", body, "node", node)), message, remedy)
+
+
+def _turns_with(body: Body) -> bool:
+    """Whether a body turns with what its joint sits on, and feels it."""
+    still = not any(map(any, body.inertia)) and body.com == ZERO3 and not body.nodes and not body.wheels
+    return not (body.joint.spherical or still)
 
 
 def _tidied(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -12,7 +13,7 @@ from mbdy.engine.files.tables import BodyTable
 from mbdy.engine.flexible.modal_body import ModalBody
 from mbdy.engine.flexible.moments import clamped
 from mbdy.engine.flexible.sources import SOURCES, Key
-from mbdy.engine.model.faults import Findings, nearest, path_of, shown
+from mbdy.engine.model.faults import Findings, ModelWarning, nearest, path_of, shown
 from mbdy.engine.model.units import quantity
 
 CLAMP = "clamp"
@@ -52,12 +53,19 @@ def body_of(source: str, table: BodyTable, path: str, folder: Path, findings: Fi
     _keep_ends(source, arguments, table, place, findings)
     if len(findings.faults) > before:
         return None
-    try:
-        body = function(**arguments, **hidden)
-        return clamped(body, clamp) if clamp else body
-    except (ValueError, TypeError, ArithmeticError, LookupError, OSError, ImportError) as error:
-        _tell(error, keys, place, path, findings)
-        return None
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", ModelWarning)
+        try:
+            body = function(**arguments, **hidden)
+            return clamped(body, clamp) if clamp else body
+        except (ValueError, TypeError, ArithmeticError, LookupError, OSError, ImportError) as error:
+            words = str(error.args[0]) if isinstance(error, KeyError) else str(error)
+            findings.refuse(*_placed(words or type(error).__name__, keys, place, path, "give another value"))
+            return None
+        finally:
+            for entry in told:
+                if isinstance(entry.message, ModelWarning):
+                    findings.warn(*_placed(str(entry.message), keys, place, path, "make sure that it is meant"))
 
 
 def _function(
@@ -126,14 +134,13 @@ def _value(key: Key, value: Any, place: str, folder: Path, findings: Findings) -
     return value
 
 
-def _tell(error: Exception, keys: Container[str], place: str, path: str, findings: Findings) -> None:
-    """Refuse what ``error`` says, at the key that its text begins with where it does."""
-    words = str(error.args[0]) if isinstance(error, KeyError) else str(error)
+def _placed(words: str, keys: Container[str], place: str, path: str, remedy: str) -> tuple[str, str, str]:
+    """The place, message and remedy (or ``remedy``) in ``words``: at the key that they begin with where they do."""
     named, _, rest = words.partition(": ")
     key, _, node = named.partition(" ")
     if rest and key.rstrip(",") in keys:
         place, words = f"{place}.{key.rstrip(',')}", rest
     elif rest and key == "node" and node.isidentifier():
         place, words = f"{path}.{path_of(('node', node))}", rest
-    message, _, remedy = words.partition("; ")
-    findings.refuse(place, message or type(error).__name__, remedy or "give another value")
+    message, _, said = words.partition("; ")
+    return place, message, said or remedy

@@ -38,13 +38,14 @@ _WHAT = {
 
 @dataclass(frozen=True)
 class Material:
-    """What a body is made of: as in `mbdy.engine.model.system.Body`."""
+    """What a body is made of: as in `mbdy.engine.model.system.Body`, ``unturned`` as in `ModalBody`."""
 
     mass: float = 1.0
     com: Vector3 = ZERO3
     inertia: Matrix3 = (ZERO3, ZERO3, ZERO3)
     flex: Flex | None = None
     nodes: Mapping[str, Node] = field(default_factory=dict)
+    unturned: Mapping[str, str] = field(default_factory=dict)
 
 
 def material_of(table: BodyTable, path: str, folder: Path, findings: Findings) -> Material | None:
@@ -86,7 +87,7 @@ def _cleaned(body: ModalBody, path: str, findings: Findings) -> Material | None:
     for name, node in body.nodes.items():
         table = NodeTable.model_construct(at=node.at, shape=_lists(node.shape) or None, bend=_lists(node.bend) or None)
         nodes[name] = node_of(table, flex.modes, f"{path}.{path_of(('node', name))}", findings)
-    return Material(body.mass, body.com, inertia, flex, nodes)
+    return Material(body.mass, body.com, inertia, flex, nodes, body.unturned)
 
 
 def source_of(table: FlexTable, path: str, findings: Findings) -> str | None:

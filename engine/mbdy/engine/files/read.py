@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 import warnings
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -22,6 +22,7 @@ from mbdy.engine.files.checks import (
     check_wheels,
     warn_of_body,
     warn_of_origin,
+    warn_of_unturned,
 )
 from mbdy.engine.files.inertia import faults_of_energy, faults_of_inertia
 from mbdy.engine.files.initial import starts_of
@@ -85,7 +86,8 @@ def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
     joints, unread = _joints(file, known, findings)
     cut = check_parents(joints, known, findings)
     gradient = _gradient(file, joints, findings)
-    bodies = tuple(_body(name, file, joints, Path(source).parent, findings) for name in file.body)
+    unturned: dict[str, Mapping[str, str]] = {}
+    bodies = tuple(_body(name, file, joints, Path(source).parent, unturned, findings) for name in file.body)
     unread |= {body.name for body in bodies if findings.faulty(path_of(("body", body.name, "flex")))}
     check_joints_places(joints, {body.name: body for body in bodies}, unread, findings)
     loops = _loops(file, bodies, unread, findings)
@@ -111,6 +113,7 @@ def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
     carried = {joint.to for joint in joints.values()}
     for body in bodies:
         warn_of_body(body, body.name in carried, findings)
+    warn_of_unturned(model, unturned, findings)
     for warning in findings.warnings:
         warnings.warn(f"{source}: {warning}", ModelWarning, stacklevel=stacklevel)
     CHECKED[id(model)] = model
@@ -151,7 +154,14 @@ def _joints(file: FileTable, known: list[str], findings: Findings) -> tuple[dict
     return joints, unread
 
 
-def _body(name: str, file: FileTable, joints: dict[str, Joint], folder: Path, findings: Findings) -> Body:
+def _body(
+    name: str,
+    file: FileTable,
+    joints: dict[str, Joint],
+    folder: Path,
+    unturned: dict[str, Mapping[str, str]],
+    findings: Findings,
+) -> Body:
     table = file.body[name]
     material = material_of(table, path_of(("body", name)), folder, findings) or Material()
     wheels = {wheel: Wheel(**w.model_dump()) for wheel, w in table.wheel.items()}
@@ -159,6 +169,8 @@ def _body(name: str, file: FileTable, joints: dict[str, Joint], folder: Path, fi
         name=name, joint=joints[name], mass=material.mass, com=material.com, inertia=material.inertia,
         wheels=wheels, nodes=material.nodes, flex=material.flex,
     )  # fmt: skip
+    if material.unturned:
+        unturned[name] = material.unturned
     check_source_nodes(body, table.node, findings)
     warn_of_origin(body, findings)
     check_wheels(body, findings)

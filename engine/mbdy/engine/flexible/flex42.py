@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from mbdy.engine.flexible.modal_body import ModalBody, node_of, tuples_of
+from mbdy.engine.flexible.modal_body import ModalBody, node_of, tuples_of, unturned_of
 from mbdy.engine.flexible.moments import axial_of, inertia_of
 from mbdy.engine.model.system import Flex, Matrix3, Node, Vector3
 
@@ -30,6 +31,60 @@ _SECTIONS = (
 Rows = list[list[float]]
 
 
+@dataclass(frozen=True, slots=True)
+class Listed42:
+    """What nodes a file of 42 has: ``analysis`` and ``joints`` by number (those without places where some shape is not
+    zero), ``places`` [m] and ``ids`` by number, empty where it has none.
+    """
+
+    source: str
+    analysis: tuple[int, ...]
+    joints: tuple[int, ...]
+    places: Mapping[int, Sequence[float]]
+    ids: Mapping[int, int]
+
+    def number(self, name: str, given: int) -> int:
+        """The number of the analysis node that ``given`` is, or whose ID it is; ValueError lists what there is."""
+        if given in self.analysis:
+            return given
+        if given in self.ids:
+            return self.ids[given]
+        raise ValueError(f"numbers: there is no analysis node {given} for {name!r} in {self.source}; {self}")
+
+    def joint(self, name: str, given: int) -> int:
+        """``given`` where it is a joint node's number; ValueError lists what there is."""
+        if given in self.joints:
+            return given
+        raise ValueError(f"joints: there is no joint node {given} for {name!r} in {self.source}; {self}")
+
+    def __str__(self) -> str:
+        names = {number: f" (ID {key})" for key, number in self.ids.items()}
+        analysis = ", ".join(f"{number}{names.get(number, '')}" for number in self.analysis)
+        return f"analysis nodes are {analysis or 'none'}, joint nodes {', '.join(map(str, self.joints)) or 'none'}"
+
+
+def list_42(path: str | Path) -> Listed42:
+    """The nodes of a ``Flex_*.txt`` file; raises ValueError as `read_42`."""
+    return _listed(_sections(Path(path).read_text(encoding="utf-8", errors="replace"), str(path))[1], str(path))
+
+
+def _listed(sections: Mapping[str, Rows], source: str) -> Listed42:
+    locations = sections.get("locations", [])
+    moved = {
+        group: {
+            int(row[1]) for kind in ("psi", "theta") for row in sections.get(f"{group} {kind}", []) if len(row) == 4
+        }
+        for group in ("nodes", "joints")
+    }
+    return Listed42(
+        source=source,
+        analysis=tuple(sorted(moved["nodes"] | set(range(len(locations))))),
+        joints=tuple(sorted(moved["joints"])),
+        places={number: row[-3:] for number, row in enumerate(locations)},
+        ids={int(row[0]): number for number, row in enumerate(locations) if len(row) == 4},
+    )
+
+
 def read_42(
     path: str | Path,
     *,
@@ -43,16 +98,23 @@ def read_42(
 
     ``mass`` [kg], ``com`` [m] from the origin and ``inertia`` [kg.m2] about it. The origin must be the point that the
     file's integrals are taken about: 42's joint partials, hence its body's inboard joint.
-    ``nodes`` and ``joints``  names to a number in the file (from 0, as there) and its place [m] from the origin; files
-    with node locations need no ``nodes``: all are then taken, as ``node_`` and their number.
+    ``nodes`` and ``joints``  names to a number in the file (from 0, as there; of an analysis node also its ID) and its
+    place [m] from the origin; files with node locations need no ``nodes``: all are then taken, as ``node_`` and their
+    number.
 
     Of L, the integral of r_i phi_j, and N, of phi_i phi_j, come the change of the inertia and the gyroscopic terms,
     as 42 takes them (FindFlexInertiaFrc). Its start values are left out. Units must be SI. Raises ValueError naming
-    the file and the section: what is missing, an index that is out of range, an N that contradicts itself.
+    the file and the section: what is missing, an index that is out of range, an N that contradicts itself; and numbers
+    of nodes that the file does not have, with those that it has.
     Where the inboard joint's shapes are not zero, move the body frame with `mbdy.engine.flexible.moments.clamped`.
     """
     source = str(path)
     m, sections = _sections(Path(path).read_text(encoding="utf-8", errors="replace"), source)
+    listed = _listed(sections, source)
+    if nodes is None:
+        nodes = {f"node_{number}": (number, at) for number, at in listed.places.items()}
+    nodes = {name: (listed.number(name, number), at) for name, (number, at) in nodes.items()}
+    joints = {name: (listed.joint(name, number), at) for name, (number, at) in (joints or {}).items()}
     try:
         masses, stiffness, damping = (_sparse(sections, name, (m, m)) for name in ("mass", "stiffness", "damping"))
         linear = _sparse(sections, "linear", (3, 3, m)).transpose(2, 0, 1)
@@ -71,12 +133,10 @@ def read_42(
             inertia_second=tuples_of(inertia_of(angular)) if angular.any() else (),
             gyroscopic=tuples_of(axial_of(angular)) if angular.any() else (),
         )
-        if nodes is None:
-            nodes = {f"node_{k}": (k, row[-3:]) for k, row in enumerate(sections.get("locations", []))}
-        named = {**_nodes(sections, "nodes", nodes, m), **_nodes(sections, "joints", joints or {}, m)}
+        named = {**_nodes(sections, "nodes", nodes, m), **_nodes(sections, "joints", joints, m)}
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from None
-    return ModalBody(mass=mass, com=com, inertia=inertia, flex=flex, nodes=named)
+    return ModalBody(mass=mass, com=com, inertia=inertia, flex=flex, nodes=named, unturned=unturned_of(named))
 
 
 def _sections(text: str, source: str) -> tuple[int, dict[str, Rows]]:

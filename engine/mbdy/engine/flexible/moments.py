@@ -209,7 +209,7 @@ def clamped(body: ModalBody, node: str) -> ModalBody:
     flex = new.flex if body.flex.inertia_first else replace(new.flex, inertia_first=())
     if not (body.flex.inertia_first and body.flex.inertia_second):
         flex = replace(flex, inertia_second=(), gyroscopic=())
-    return replace(new, flex=flex)
+    return replace(new, flex=flex, unturned=body.unturned)
 
 
 def _sum(subscripts: str, masses: np.ndarray, *factors: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import eigh
@@ -82,7 +83,11 @@ def reduce(
     wanted = {f"node_{n}": n for n in dict.fromkeys([*boundary, *attachment])} if nodes is None else nodes
     named = {name: _node(model, node, basis, start) for name, node in wanted.items()}
     moments = _moments(model, basis, spatial, coupling, start)
-    return moments.body((stiffness + stiffness.T) / 2, damping, named, mass=(mass + mass.T) / 2, coupling=coupling)
+    turns = {
+        name: [axis for k, axis in enumerate("xyz") if k + 4 not in model.freedoms(n)] for name, n in wanted.items()
+    }
+    body = moments.body((stiffness + stiffness.T) / 2, damping, named, mass=(mass + mass.T) / 2, coupling=coupling)
+    return replace(body, unturned={name: ", ".join(axes) for name, axes in turns.items() if axes})
 
 
 def _basis(

@@ -7,14 +7,14 @@ lump is taken as a rigid part that moves and turns with its node, as a body that
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from mbdy.engine.flexible.finite_elements import FiniteElements
 from mbdy.engine.flexible.moments import ROUNDING
-from mbdy.engine.model.faults import ModelWarning
+from mbdy.engine.model.faults import warn
 from mbdy.engine.model.rotations import cross_matrix
 
 HOLLOW, SPREAD_HOLLOW = 1e-5, 1e-3
@@ -70,7 +70,7 @@ def shares_of(model: FiniteElements, start: np.ndarray) -> Shares:
     at = np.array([model.place(node) for node in nodes]) - start
     pushed = np.vstack((model.mass @ model.rigid(start), np.zeros(6)))[rows]
     pushed[:, :, :3] += pushed[:, :, 3:] @ np.array([cross_matrix(place) for place in at])
-    there = np.array(rows >= 0)
+    there: Any = rows >= 0
     forces = np.einsum("pii->pi", pushed[:, :3, 3:])
     masses = forces.sum(axis=1) / np.maximum(there[:, :3].sum(axis=1), 1)
     moving, turning = -_axial(pushed[:, :3, :3], there[:, :3]), _axial(pushed[:, 3:, 3:], there[:, 3:])
@@ -106,11 +106,9 @@ def sound_shares(shares: Shares, inertia: float) -> Shares:
     odd = [shares.nodes[k] for k in whole[least < -inertia * np.where(lumped, HOLLOW, SPREAD_HOLLOW)]]
     if odd:
         some = ", ".join(map(str, odd[:8])) + (" and more" if len(odd) > 8 else "")
-        warnings.warn(
+        warn(
             f"mass: what nodes {some} carry is no rigid part: along an axis its moment is {least.min():.3g} kg.m2; "
-            "principal moments of a lump must not break the triangle inequality",
-            ModelWarning,
-            stacklevel=4,
+            "principal moments of a lump must not break the triangle inequality"
         )
     rods = np.maximum(values @ np.array([[1.0, 0, 0], [1, 0, -1], [0, 0, 1]]), 0.0)
     rods = np.einsum("pac,pc,pbc->pab", axes, rods, axes) + offset

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mbdy.engine.flexible.modal import check_body
-from mbdy.engine.flexible.modal_body import ModalBody, node_of, tuples_of
+from mbdy.engine.flexible.modal_body import ModalBody, node_of, tuples_of, unturned_of
 from mbdy.engine.flexible.sid_text import Sid, Taylor, parse_sid, sid_text, write_text
 from mbdy.engine.model.rotations import cross_matrix
 from mbdy.engine.model.system import Flex, Node
@@ -79,9 +79,10 @@ def sid_body(sid: Sid, source: str, nodes: Mapping[str, str] | None, turning_sti
         gyroscopic=tuples_of(turns),
         moment_second=tuples_of((moments + moments.transpose(0, 2, 1)) / 2),
     )
+    named = _nodes(sid, source, nodes)
     body = ModalBody(
         mass=sid.mass, com=tuples_of(com), inertia=tuples_of(inertia0 + sid.mass * arm @ arm), flex=flex,
-        nodes=_nodes(sid, source, nodes),
+        nodes=named, unturned=unturned_of(named),
     )  # fmt: skip
     try:
         check_body(body.mass, body.com, body.inertia, flex, slack=NEAR)
@@ -158,6 +159,9 @@ def _inertia(sid: Sid, source: str) -> tuple[np.ndarray, np.ndarray]:
             first[:, a, b] = first[:, b, a] = block.m1[row, :, 0]
     elif block.m0.shape == (3, 3):
         zero, first = block.m0, block.m1.transpose(1, 0, 2)
+        if not (_near(zero, zero.T) and _near(first, first.transpose(0, 2, 1))):
+            raise ValueError(f"{source}: J must be symmetric; one triangle alone needs structure = 2")
+        zero, first = (zero + zero.T) / 2, (first + first.transpose(0, 2, 1)) / 2
     else:
         raise ValueError(f"{source}: J must be 6 x 1 or 3 x 3, got {block.rows} x {block.columns}")
     return zero, first

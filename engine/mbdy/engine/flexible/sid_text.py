@@ -15,6 +15,11 @@ import numpy as np
 
 from mbdy.engine.model.whole_file import whole_file
 
+SYMMETRIC, UNIT = 2, 4
+"""Structures of a matrix that say more than its entries do; 0 is zero, 1 diagonal, 3 any. Of a symmetric one a triangle
+will do."""
+MIRRORED = 1e-4
+"""How far entries across the diagonal of a symmetric matrix may differ, of the larger; files keep six figures or so."""
 _ENTRY = re.compile(r"m([01n])\s*\(([^)]*)\)\s*=\s*(\S+)")
 _FIELD = re.compile(r"(order|nrow|ncol|nq|nqn|structure)\s*=\s*(-?\d+)\s*$")
 
@@ -34,23 +39,30 @@ class Taylor:
 
     def fill(self, modes: int, columns_last: bool, name: str) -> None:
         """Make ``m0`` and ``m1`` of the entries; ValueError names an index that is out of range."""
-        self.m0 = np.eye(self.rows, self.columns) if self.structure == 4 else np.zeros((self.rows, self.columns))
+        self.m0 = np.eye(self.rows, self.columns) if self.structure == UNIT else np.zeros((self.rows, self.columns))
         self.m1 = np.zeros((self.rows, modes, self.columns))
+        mirrored = self.structure == SYMMETRIC and self.rows == self.columns
+        written: dict[tuple[int, ...], float] = {}
         for order, index, value in self.entries:
             try:
                 places = tuple(i - 1 for i in index)
                 if min(places) < 0:
                     raise IndexError
-                if order == 0:
-                    row, column = places
-                    self.m0[row, column] = value
-                    if self.structure == 2:
-                        self.m0[column, row] = value
-                else:
+                if order:
                     row, q, column = places if columns_last else (places[0], places[2], places[1])
-                    self.m1[row, q, column] = value
+                    at, across = (row, q, column), (column, q, row)
+                else:
+                    at, across = places, places[::-1]
+                matrix = self.m1 if order else self.m0
+                matrix[at] = value
             except (IndexError, ValueError):
                 raise ValueError(f"{name}: m{order}{index} is out of range for {self.rows} x {self.columns}") from None
+            written[at] = value
+            if mirrored:
+                other = written.get(across, value)
+                if abs(other - value) > MIRRORED * max(abs(other), abs(value)):
+                    raise ValueError(f"{name}: is symmetric, but m{order}{index} is {value:g} and {other:g} across")
+                matrix[across] = value
 
 
 @dataclass

@@ -38,6 +38,7 @@ def _number(unit: str, *, required: bool = False) -> Key:
 
 
 COUNT, TEXT, FILE = Key((int,)), Key((str,)), Key((Path,))
+NUMBERS = Key((int,), named=True)
 MODES = Key((int,), required=True)
 AXES = {"axis": Key((float, str)), "normal": _number("1")}
 
@@ -64,10 +65,10 @@ SOURCES: Mapping[str, Source] = {
     "reduce": Source("model_files", "reduced", {
         "interface": Key((int,), required=True), "modes": MODES, "mass": FILE, "stiffness": FILE, "table": FILE,
         "bulk": FILE, "punch": FILE, "boundary": COUNT, "attachment": COUNT, "damping_ratio": _number("1"),
-        "origin": _number("m"),
+        "origin": _number("m"), "numbers": NUMBERS,
     }),
     "file": Source("model_files", "modal_file", {
-        "path": Key((Path,), required=True), "numbers": Key((int,), named=True),
+        "path": Key((Path,), required=True), "numbers": NUMBERS, "joints": NUMBERS,
     }),
 }  # fmt: skip
 """By the key of ``[body.NAME.flex]`` that names them; each brings all modal data, mass, mass centre and inertia of the

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -64,6 +65,11 @@ class ModelError(Exception):
 
 class ModelWarning(UserWarning):
     """Something in a model that is taken as it stands but is worth a second look."""
+
+
+def warn(text: str) -> None:
+    """Warn with a `ModelWarning` where a model is made; a file that is read says where in it."""
+    warnings.warn(text, ModelWarning, stacklevel=3)
 
 
 @dataclass(slots=True)
