@@ -314,7 +314,7 @@ LOCATED = (
 @pytest.mark.parametrize(
     ("table", "locations", "words"),
     [
-        ("numbers = { p = 99 }", "", "numbers: there is no analysis node 99 for 'p' .*; analysis nodes are 0, 1, joint"),
+        ("numbers = { p = 99 }", "", "numbers: there is no analysis node 99 for 'p' .*; analysis nodes are 0, 1, jo"),
         ("numbers = { p = 99 }", LOCATED, r"analysis nodes are 0 \(ID 500001\), 1 \(ID 500007\), joint nodes 3"),
         ("joints = { p = 0 }", "", "joints: there is no joint node 0 for 'p' in .*; analysis .*, joint nodes 3"),
         ("numbers = { q = 0 }", "", "numbers: 'q' is no node of the body; its nodes are p"),

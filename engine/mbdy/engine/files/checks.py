@@ -159,7 +159,7 @@ def warn_of_unturned(model: Model, unturned: Mapping[str, Mapping[str, str]], fi
 
     ``unturned`` by body and node: the axes about which it does not.
     """
-    inputs = ports(model).inputs if unturned else {}
+    inputs = {variable.name for variable in ports(model).inputs} if unturned else set()
     for body, nodes in unturned.items():
         for node, axes in nodes.items():
             place = (body, node)
