@@ -365,6 +365,7 @@ FLEX: list[BadModel] = [
     ("node-bend-skew", boom(node="bend = [[[0, 1], [0, 0]], [[0, 0], [0, 0]], [[0, 0], [0, 0]]]"),
      "body.boom.node.tip.bend", "must be symmetric"),
     ("node-unknown", boom(more=on("boom.tpi")), "body.dish.joint.to", "has no node 'tpi'; the nearest known is 'tip'"),
+    ("node-unknown-ports", boom(more=on("boom.tpi", "[ports]", 'inputs = ["*"]')), "body.dish.joint.to", "no node 't"),
     ("node-none", bus(on("bus.tip")), "body.dish.joint.to", "has no node 'tip'; add [body.bus.node.tip]"),
     ("node-of-inertial", bus(on("inertial.tip")), "body.dish.joint.to", "inertial space has no node 'tip'"),
     ("joint-off-node", boom(more=on("boom", "at = [1, 0, 0]")), "body.dish.joint.to", "the flexible body 'boom'"),

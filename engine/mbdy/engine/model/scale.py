@@ -40,8 +40,8 @@ def _reach(model: Model) -> float:
         if joint.to == INERTIAL:
             begins[body.name] = 0.0
             continue
-        node = model.body(joint.to).nodes[joint.node].at if joint.node else ()
-        begins[body.name] = begins[joint.to] + math.hypot(*joint.at) + math.hypot(*node)
+        node = model.body(joint.to).nodes.get(joint.node)  # None also in a file that is yet to be refused for it
+        begins[body.name] = begins[joint.to] + math.hypot(*joint.at) + (math.hypot(*node.at) if node else 0.0)
     return max((begins[body.name] + extent(body) for body in model.bodies), default=0.0) or 1.0
 
 
