@@ -225,6 +225,19 @@ def test_attachment_modes_beside_any_number_of_normal_ones(modes: int, attachmen
     assert found == pytest.approx(exact, abs=1e-7 * abs(exact).max())
 
 
+@pytest.mark.parametrize("modes", [0, 3, 24])
+def test_attachment_modes_that_move_no_mass_are_told(modes: int) -> None:
+    """Without rotary inertia the twist of a straight boom moves nothing."""
+    model = boom(8)
+    M = np.diag([0.01 if freedom < 4 else 0.0 for _, freedom in model.order])
+    bare = FiniteElements(M, model.stiffness, {n: tuple(model.place(n)) for n in range(1, 10)}, model.order)
+    with pytest.warns(ModelWarning, match=r"attachment: \d of the deflections under loads on nodes 9 move no mass"):
+        body = reduce(bare, interface=1, modes=modes, attachment=[9])
+    exact = np.linalg.inv(model.stiffness.toarray()[6:, 6:])[-6:-3, -6:-3]
+    shape = np.array(body.nodes["node_9"].shape)[3:]
+    assert shape @ np.linalg.solve(np.array(body.flex.stiffness), shape.T) == pytest.approx(exact, rel=1e-6, abs=1e-9)
+
+
 def model_file(folder: Path, *lines: str, order: list[int] | None = None) -> Path:
     """A mast whose node 17 lies on node 13, in files, and a model file with a node there."""
     model = mast(3)

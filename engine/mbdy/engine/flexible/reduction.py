@@ -14,12 +14,15 @@ from mbdy.engine.flexible.modal_body import ModalBody, node_of
 from mbdy.engine.flexible.moments import Moments
 from mbdy.engine.flexible.placing import dampings
 from mbdy.engine.flexible.shares import shares_of, sound_shares, sums_of
+from mbdy.engine.model.faults import warn
 from mbdy.engine.model.system import Node
 
 DEPENDENT = 1e-10
 """Of the largest eigenvalue of the basis' scaled mass: a direction with less is one that others say already."""
 SPANNED = 1e-12
 """Of the deflection under a load: what less than that is left beside the normal modes adds nothing to them."""
+MASSLESS = 1e-13
+"""Of the most mass that a deflection moves, beside its strain energy: what moves less moves none."""
 
 
 def reduce(
@@ -42,7 +45,8 @@ def reduce(
     ``boundary``    nodes whose every degree of freedom gets a constraint mode and is held in the normal modes
                     (Craig and Bampton); none: plain modes held at the interface alone.
     ``attachment``  nodes for which the static deflection under a unit load on each degree of freedom is added, so
-                    that loads there deflect the body as much as without a reduction (MacNeal; Rubin).
+                    that loads there deflect the body as much as without a reduction (MacNeal; Rubin). What moves no
+                    mass is left out, with a warning.
     ``nodes``       names to nodes of the model; without it those of boundary and attachment, as ``node_`` and number.
     ``orthonormal`` makes ``mass`` the identity and ``stiffness`` diagonal, ascending; the modes then are neither
                     constraint nor normal modes but span the same motions. Without it ``damping_ratio`` still is that
@@ -64,7 +68,7 @@ def reduce(
     start = places.mean(axis=0) if origin is None else np.array(origin, dtype=float)
     rigid = model.rigid(start)
     spatial = model.check_rigid(rigid)
-    basis, names = _basis(model, held_nodes, list(boundary), list(attachment), modes)
+    basis, names = _basis(model, held_nodes, *(list(dict.fromkeys(n)) for n in (boundary, attachment)), modes)
     mass = basis.T @ (model.mass @ basis)
     stiffness = basis.T @ (model.stiffness @ basis)
     vectors = _modes(mass, stiffness, names)
@@ -93,11 +97,7 @@ def reduce(
 def _basis(
     model: FiniteElements, interface: list[int], boundary: list[int], attachment: list[int], modes: int
 ) -> tuple[np.ndarray, list[str]]:
-    """Displacements of all degrees of freedom (n, m), constraint, normal and attachment modes, and their names.
-
-    Attachment modes are without their part in the normal ones and apart from each other, by strain energy; what those
-    span already is left out.
-    """
+    """Displacements of all degrees of freedom (n, m), constraint, normal and attachment modes, and their names."""
     clamped, kept, loaded = set(model.rows(interface)), model.rows(boundary), model.rows(attachment)
     if both := set(interface) & set(boundary):
         raise ValueError(f"boundary: node {min(both)} is the interface, which is held already")
@@ -121,16 +121,36 @@ def _basis(
     loads[loaded, range(len(loaded))] = 1.0
     bent = np.zeros_like(loads)
     bent[inner] = held.solve(loads[inner])
-    alone = np.sqrt(np.einsum("nk,nk->k", bent, loads))
-    for _ in range(2):  # once leaves rounding of the whole in what is small
-        bent -= normal @ (normal.T @ (model.mass @ bent))
-    left, directions = np.linalg.eigh(bent.T @ (model.stiffness @ bent) / np.outer(alone, alone))
-    new = left > SPANNED
-    bent = bent @ (directions[:, new] / alone[:, None] / np.sqrt(left[new]))
+    bent = _attached(model, normal, loads, bent, attachment)
     names = [f"constraint mode of node {node}, {freedom}" for node, freedom in (model.order[row] for row in kept)]
     names += [f"normal mode {k + 1}" for k in range(modes)]
     names += [f"attachment mode of nodes {', '.join(map(str, attachment))}"] * bent.shape[1]
     return np.hstack((static, normal, bent)), names
+
+
+def _attached(
+    model: FiniteElements, normal: np.ndarray, loads: np.ndarray, bent: np.ndarray, nodes: list[int]
+) -> np.ndarray:
+    """Attachment modes (n, k) of the deflections ``bent`` (n, l) under ``loads``: without their part in the ``normal``
+    modes, and apart from each other by strain and mass. Warns of deflections that move no mass, which are left out.
+    """
+    if not loads.size:
+        return bent
+    alone = np.sqrt(np.einsum("nk,nk->k", bent, loads))
+    heaviest = (np.einsum("nk,nk->k", bent, model.mass @ bent) / alone**2).max()
+    for _ in range(2):  # once leaves rounding of the whole in what is small
+        bent = bent - normal @ (normal.T @ (model.mass @ bent))
+    left, directions = np.linalg.eigh(bent.T @ (model.stiffness @ bent) / np.outer(alone, alone))
+    new = left > SPANNED
+    bent = bent @ (directions[:, new] / alone[:, None] / np.sqrt(left[new]))
+    moved, directions = np.linalg.eigh(bent.T @ (model.mass @ bent))
+    heavy = moved > MASSLESS * heaviest
+    if not heavy.all():
+        warn(
+            f"attachment: {int((~heavy).sum())} of the deflections under loads on nodes {', '.join(map(str, nodes))} "
+            "move no mass and are left out, so the body is stiffer there; give its nodes rotary inertia"
+        )
+    return bent @ (directions[:, heavy] / np.sqrt(moved[heavy]))
 
 
 def _modes(mass: np.ndarray, stiffness: np.ndarray, names: Sequence[str]) -> np.ndarray:
