@@ -11,6 +11,8 @@ import numpy as np
 
 from mbdy.engine.flexible.finite_elements import FiniteElements
 
+INSTALL = "pip install 'numpy<2.4' && pip install --no-deps 'pyNastran>=1.4'"
+
 
 def read_nastran(
     bulk: str | Path, matrices: str | Path | None = None, *, mass: str = "MAAX", stiffness: str = "KAAX"
@@ -21,8 +23,9 @@ def read_nastran(
     ``bulk``. MSC and Siemens Nastran write MAAX and KAAX with ``PARAM,EXTOUT,DMIGPCH`` or ``EXTSEOUT(DMIGPCH)``: those
     of the degrees of freedom that ASET names, which must be those of a free model. Units must be SI.
 
-    Reading is done by pyNastran, an extra: ``pip install mbdy[nastran]``. Raises ImportError without it, ValueError
-    naming the file: matrices that are missing or complex, grid points whose displacements have axes of their own (CD),
+    Reading is done by pyNastran, which says that it needs numpy<2 and runs with numpy<2.4, so it is no extra (`INSTALL`).
+    Raises ImportError without it, ValueError naming the file: matrices that are missing or complex, grid points whose
+    displacements have axes of their own (CD),
     scalar points. Source: MSC Nastran Quick Reference Guide, entries DMIG, GRID.
     """
     model = _bulk(bulk)
@@ -60,8 +63,8 @@ def _bulk(path: str | Path) -> Any:
     """A bulk data file by pyNastran, with or without executive and case control."""
     try:
         bdf = import_module("pyNastran.bdf.bdf")
-    except ImportError as error:
-        raise ImportError("Nastran files need pyNastran; install it with: pip install mbdy[nastran]") from error
+    except (ImportError, AttributeError) as error:  # the latter with a numpy that it does not know
+        raise ImportError(f"Nastran files need pyNastran; install it with: {INSTALL}") from error
     text = Path(path).read_text(encoding="latin-1")
     punch = not any(line.upper().startswith(("CEND", "BEGIN BULK", "BEGIN,BULK")) for line in text.splitlines())
     model = bdf.BDF(debug=None, log=None)
