@@ -366,6 +366,8 @@ FLEX: list[BadModel] = [
      "body.boom.node.tip.bend", "must be symmetric"),
     ("node-unknown", boom(more=on("boom.tpi")), "body.dish.joint.to", "has no node 'tpi'; the nearest known is 'tip'"),
     ("node-unknown-ports", boom(more=on("boom.tpi", "[ports]", 'inputs = ["*"]')), "body.dish.joint.to", "no node 't"),
+    ("node-of-unread", boom("gyroscopic = 3", more=on("boom.tip") + "\n[initial]\ndish.joint.angle = 0.1"),
+     "body.boom.flex.gyroscopic", "must be a list"),
     ("node-none", bus(on("bus.tip")), "body.dish.joint.to", "has no node 'tip'; add [body.bus.node.tip]"),
     ("node-of-inertial", bus(on("inertial.tip")), "body.dish.joint.to", "inertial space has no node 'tip'"),
     ("joint-off-node", boom(more=on("boom", "at = [1, 0, 0]")), "body.dish.joint.to", "the flexible body 'boom'"),

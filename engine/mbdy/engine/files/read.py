@@ -92,7 +92,9 @@ def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
     check_joints_places(joints, {body.name: body for body in bodies}, unread, findings)
     loops = _loops(file, bodies, unread, findings)
     partial = tuple(_rooted(body) if body.name in cut else body for body in bodies)
-    initial = starts_of(file.initial, tuple(b for b in partial if b.name not in unread), unread, findings)
+    read = {INERTIAL, *(body.name for body in partial)} - unread
+    whole = tuple(body if body.joint.to in read else _rooted(body) for body in partial if body.name in read)
+    initial = starts_of(file.initial, whole, unread, findings)
     model = Model(
         name=stem if file.name is None else file.name,
         bodies=partial,
