@@ -52,9 +52,9 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     const size_t n_x = (size_t)model->n_x, n_rows = (size_t)model->n_rows;
     const size_t work = core->integrator->reals ? core->integrator->reals(model) : 0;
     const size_t places = core->integrator->places ? core->integrator->places(model) : 0;
-    const size_t closing = mbdy_closing_reals(model);
+    const size_t closing = mbdy_closing_reals(model), resisted = (size_t)model->n_resisted;
     size_t reals = closing + (size_t)model->n_k + 6 * n_x + (size_t)model->n_impulses + 3 * (size_t)model->n_u + 2 * n_rows + work + (size_t)n_w;
-    reals += 2 * (size_t)model->n_speeds;
+    reals += 2 * (size_t)model->n_speeds + resisted * resisted;
     for (int i = 0; i < MBDY_VECTORS; i++) reals += (size_t)mbdy_size(core, i);
     double *at = calloc(reals, sizeof(double));
     core->vector[0] = at;
@@ -77,6 +77,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     core->latched_old = taken(&at, (size_t)model->n_impulses);
     core->errors = taken(&at, n_rows);
     core->rates = taken(&at, n_rows);
+    core->mobility = taken(&at, resisted * resisted);
     core->work = taken(&at, work);
     core->work_places = core->iw + n_iw;
     core->closing = taken(&at, closing);
@@ -257,10 +258,12 @@ int mbdy_advance(mbdy_core *core, double H, double h, int order) {
     const struct mbdy_gaps before = mbdy_gaps(core, acting, INFINITY);
     mbdy_stop_held(core, acting, before);
     const double n = fmax(1.0, ceil(H / h - 1e-9)), step = H / n;
+    mbdy_yield(core, acting, step);
     for (double i = 0.0; i < n; i += 1.0) {
         core->integrator->step(core, i / n, (i + 1.0) / n, step, order);
         mbdy_normalise(m, x);
     }
+    mbdy_yield(core, acting, 0.0);
     int status = mbdy_settle(core, acting, before.widest);
     const int bad = mbdy_not_finite(x, m->n_x);
     if (bad >= 0) status = faulty(core, bad, MBDY_FAILED);

@@ -40,6 +40,7 @@ struct mbdy_core {
     double *u_stage;
     double *errors, *rates; /* of the rows of loops */
     double *pivots;         /* by speed; then the margins of their joints */
+    double *mobility;       /* of degrees of freedom with laws that may be too steep for a step */
     double *work;           /* of the integrator */
     int *work_places;
     double *closing; /* work of closing loops at the start */
@@ -80,6 +81,10 @@ int mbdy_row_moves(const mbdy_core *core, const double *u, int row);
 /* Joints that are locked stop; loops that have been closed stop what they hold, if their `gaps` say that it moves. 1 where
    there was anything to stop. */
 int mbdy_stop_held(mbdy_core *core, const double *u, struct mbdy_gaps gaps);
+
+/* Makes laws that may be too steep for steps of h act so that these follow them, at the state and inputs of now; as they
+   are again with h = 0. */
+void mbdy_yield(mbdy_core *core, const double *u, double h);
 
 /* Start values in S_CLOSED are moved until loops closed in u are closed; MBDY_UNCLOSED, with core->opening, where that
    cannot be. */

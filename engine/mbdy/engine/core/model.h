@@ -51,6 +51,10 @@ typedef struct mbdy_model {
     int n_impulses;
     const int *impulses; /* places in y, -1 where it has none; those of loops, so many, are last */
     int loop_impulses;
+    int n_steps, n_resisted;
+    const int *steps;    /* places in k of the step, for laws that may be too steep for it (yielding.c) */
+    const int *resisted, *yielding, *pushes; /* by degree of freedom of such laws at joints: place in x of its speed; in k
+                                                of its inertia, and of an effort that pushes it */
     int n_rows;          /* scalar constraints of loops; what follows is for models that have some */
     const int *coordinates, *motions, *prescribed;   /* by speed of a joint: the place in x of what it changes (where a
                                                         quaternion begins), what that is, whether it is always prescribed */

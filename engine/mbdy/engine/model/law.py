@@ -70,6 +70,8 @@ class Law:
     ``potential``  ``(k, q)`` to the energy [J] stored at one coordinate; none where it stores none.
     ``spans``      ``k`` to spans of the coordinate in which the effort changes, to draw states from.
     ``slow``       the value that is the size of rates at which it changes.
+    ``resistance`` ``(k, rate)`` to what it takes away over the rate [N.s/m, N.m.s/rad], of a law of rates that may be too
+                   steep for any step: what a step cannot follow of it is taken implicitly.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Law:
     potential: Callable[[Numbers, Any], Any] | None = None
     spans: Callable[[Numbers], list[Span]] = lambda k: []
     slow: str = ""
+    resistance: Callable[[Numbers, Any], Any] | None = None
     rank: int = 100
     always: bool = False
 

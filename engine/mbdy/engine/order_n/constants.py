@@ -16,7 +16,7 @@ from casadi import SX
 
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.law import JointValue
-from mbdy.engine.model.laws import laws_of
+from mbdy.engine.model.laws import laws_of, resists
 from mbdy.engine.model.limits import NEGATIVE_MINOR, PARALLEL
 from mbdy.engine.model.system import ZERO3, Body, Flex, Joint, Model, Node
 from mbdy.engine.model.variables import coupled_modes
@@ -28,6 +28,8 @@ LOOP_CONSTANTS = 2
 """Decay of its errors [1/s] and distance [m] of each loop, 0 where it has none."""
 LARGEST = 1e300
 """[kg.m2] Moments of a body about its origin stay below, in the range of floats."""
+LEAST = 1e-300
+"""Of what is divided by."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,11 @@ class Structure:
     def wheels(self) -> int:
         return len(self.bearings)
 
+    @property
+    def resistances(self) -> int:
+        """Degrees of freedom of the joint with laws that may be too steep for a step."""
+        return self.form.n_u if not self.floating and resists(self.laws) else 0
+
 
 def structure(body: Body) -> Structure:
     """The structure of ``body``."""
@@ -133,14 +140,18 @@ class Fields:
 def constant_fields(kind: Structure) -> Fields:
     """One body's constants: what `prepare_body` gives and the kernels read.
 
-    ``inertia`` is about the body's origin, less the spin inertia of its wheels (equations.md, "Wheels").
+    ``inertia`` is about the body's origin, less the spin inertia of its wheels (equations.md, "Wheels"). What follows is
+    the stepper's (`mbdy.engine.order_n.efforts.lags`): ``step`` [s], zero but in steps, ``yielding`` inertias of the
+    joint's degrees of freedom, ``push`` on these [N, N.m], zero but where it measures them; ``turning`` inertias of wheels
+    with bearings.
     """
-    form = kind.form
+    form, bearings = kind.form, sum(kind.bearings)
+    steps = (("step", int(kind.resistances + bearings > 0)), ("yielding", kind.resistances), ("push", kind.resistances))
     return Fields((
         ("mass", 1), ("moment", 3), ("inertia", 6), ("com", 3),
         ("R0", 9), ("at", 3), ("axes", 3 * form.n_axes), ("frame", 4), *kind.values,
-        ("spin", kind.wheels), ("spin_axes", 3 * kind.wheels), ("bearings", len(BEARING) * sum(kind.bearings)),
-        ("nodes", 3 * kind.nodes), *modal_fields(kind),
+        ("spin", kind.wheels), ("spin_axes", 3 * kind.wheels), ("bearings", len(BEARING) * bearings),
+        ("nodes", 3 * kind.nodes), *modal_fields(kind), *steps, ("turning", bearings),
     ))  # fmt: skip
 
 
@@ -216,12 +227,25 @@ def prepare_body(kind: Structure) -> ca.Function:
             _lawful(value, {value.name: entry})
             for value, entry in zip([*BEARING.values()] * sum(kind.bearings), ca.vertsplit(p["bearings"]), strict=True)
         )),
+        "step": SX(1, 1), "yielding": SX(kind.resistances, 1), "push": SX(kind.resistances, 1),
+        "turning": ca.vertcat(*_turning(kind, spins, spin_axes, about_com)),
     }  # fmt: skip
     pieces = []
     for name, count in constant_fields(kind).sizes:
         if count:
             pieces.append(ca.densify(constants[name] if name in constants else p[name]))
     return kernel("prepare_body", {"p": vector}, {"k": ca.vertcat(*pieces)})
+
+
+def _turning(kind: Structure, spins: list[SX], axes: list[SX], inertia: SX) -> list[SX]:
+    """Half of the least inertia against which each bearing turns its wheel: that of rotor and free body, of which all
+    bearings of the body share the latter. Zero where the body has none of its own, or modes that move with it."""
+    bearings = [(J, a) for J, a, bearing in zip(spins, axes, kind.bearings, strict=True) if bearing]
+    if kind.flex:
+        return [SX(0)] * len(bearings)
+    det, adjugate = ca.fmax(ca.det(inertia), 0), ca.adj(inertia)
+    whole = (det + len(bearings) * J * ca.dot(a, adjugate @ a) for J, a in bearings)
+    return [J * det / (2 * ca.fmax(size, LEAST)) for (J, _), size in zip(bearings, whole, strict=True)]
 
 
 def _kept(condition: SX, value: SX) -> SX:

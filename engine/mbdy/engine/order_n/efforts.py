@@ -9,6 +9,7 @@ import casadi as ca
 from casadi import SX
 
 from mbdy.engine.model.bearing import BEARING, BEARING_LAWS
+from mbdy.engine.model.law import Law, Numbers
 from mbdy.engine.model.laws import laws_of
 from mbdy.engine.order_n.constants import Structure
 
@@ -20,7 +21,36 @@ def effort(kind: Structure, k: dict[str, SX], q: SX, u: SX, actuation: SX, rest:
     for law in sorted(laws_of(kind.laws), key=lambda law: not law.of_rates):
         for i in range(kind.form.n_u if law.of_rates else n):
             tau[i] += law.effort(law.numbers(vectors, i), q[i] if i < n else None, u[i])
-    return tau
+    return tau + k["push"] if kind.resistances else tau
+
+
+def lags(kind: Structure, k: dict[str, SX], u: SX) -> SX:
+    """Inertias (n_u, or none) that a joint's degrees of freedom have besides in a step of the integrator.
+
+    A law that takes away ``r`` times the rate is taken implicitly over the step h as far as h cannot follow it: with
+    ``h r - m`` where that is above zero, m being half the inertia that the degree of freedom has. It then brings a rate
+    to where the law has it in no less than half a step, whatever its slope, and stands still where the law does.
+    """
+    laws = [law for law in laws_of(kind.laws) if law.resistance]
+    return ca.vertcat(*(
+        sum((_lag(law, law.numbers(k, i), k["step"], k["yielding"][i], u[i]) for law in laws), SX(0))
+        for i in range(kind.resistances)
+    ))  # fmt: skip
+
+
+def wheel_lags(kind: Structure, k: dict[str, SX], speeds: SX) -> SX:
+    """The same (n) of wheels against their body."""
+    lags, n = SX(kind.wheels, 1), len(BEARING)
+    for at, i in enumerate(i for i, bearing in enumerate(kind.bearings) if bearing):
+        numbers = dict(zip(BEARING, ca.vertsplit(k["bearings"][n * at : n * at + n]), strict=True))
+        laws = [law for law in BEARING_LAWS if law.resistance]
+        lags[i] = sum((_lag(law, numbers, k["step"], k["turning"][at], speeds[i]) for law in laws), SX(0))
+    return lags
+
+
+def _lag(law: Law, numbers: Numbers, step: SX, inertia: SX, rate: SX) -> SX:
+    assert law.resistance
+    return ca.fmax(step * law.resistance(numbers, rate) - inertia, 0)
 
 
 def potential(kind: Structure, k: dict[str, SX], q: SX, rest: SX) -> SX:

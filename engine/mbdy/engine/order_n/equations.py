@@ -34,6 +34,7 @@ from mbdy.engine.order_n.kernels import Kernels
 from mbdy.engine.order_n.loop_forces import INERTIAL_SIDE, Closing, Loops, Seat
 from mbdy.engine.order_n.loop_kernels import SHORTEST, loop_structure
 from mbdy.engine.order_n.outputs import View, reactions, see_loops, wheel_momenta
+from mbdy.engine.order_n.resistances import Resistances, resistances
 from mbdy.engine.order_n.rules import Rule, rules
 from mbdy.engine.order_n.sweeps import BodyInputs, BodyMotion, BodyState, System
 
@@ -66,6 +67,8 @@ class Equations:
     approach: ca.Function | None = None
     columns: ClosingColumns = field(default_factory=ClosingColumns)
     """What its start moves to close loops."""
+    resistances: Resistances = field(default_factory=Resistances)
+    """What of its constants a step sets."""
     smooth_derivatives: ca.Function | None = None
     """``derivatives`` to be differentiated, where these themselves cannot be; None where they can."""
     modal: slice = field(default_factory=lambda: slice(0, 0))
@@ -182,6 +185,7 @@ class _Assembly:
             **(self.impulses() if self.model.loops or locks else {}),
             loop_rows=tuple(loop.name for loop in self.model.loops for _ in range(loop.size)),
             columns=closing_columns(self.model, self.ports, self.layout),
+            resistances=resistances(self.layout),
             operations=operations,
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,
@@ -266,7 +270,7 @@ class _Assembly:
                 u_rates[j] = ca.vertcat(self.mass_centre_acceleration(system, moves, u), u_rates[j][3:])
         eta_rates = [state.eta_rate for state in system.states]
         modal = [m.modal_rate for m in moves]
-        return ca.vertcat(*q_rates, *u_rates, *eta_rates, *modal, *(m.wheel_torques for m in moves))
+        return ca.vertcat(*q_rates, *u_rates, *eta_rates, *modal, *(m.momentum_rate for m in moves))
 
     def moving(self, system: System, u: MX, k: MX) -> tuple[list[BodyMotion], Loops | None]:
         """All sweeps, with the forces of loops where there are any."""

@@ -57,7 +57,9 @@ def outward(kind: Structure, root: bool) -> ca.Function:
     """First sweep: the fields of `mbdy.engine.order_n.sweeps.BodyMotion` that it has, ``V_parent`` not at a root.
 
     ``c = S'u + V x S u``; ``p = V x* M V - F``, of wheels alone where the body is flexible; ``motors`` are inputs of
-    wheels, ``wheel_torques`` all that acts on them.
+    wheels, ``wheel_torques`` all that acts on them. Where laws may be too steep for a step (`efforts.lags`) also ``lag``
+    of the joint; and of wheels ``coupling`` (3, n), by which their torques grow with the body's angular acceleration,
+    and ``carried`` (21), the inertia that this adds to the body.
     """
     form = kind.form
     n_u, n_axes = (0, 0) if kind.floating else (form.n_u, form.n_axes)
@@ -75,13 +77,21 @@ def outward(kind: Structure, root: bool) -> ca.Function:
         V = spatial.to_child(E, r, *above) + relative
         c = joint.bias + spatial.cross_motion(V, relative)
     p = SX(6, 1) if kind.flex else spatial.cross_force(V, k["M"] @ V) - wrench(kind, k, forces)
-    wheel_torques = efforts.wheel_torques(kind, k, motors, efforts.wheel_speeds(kind, k, h, V[:3]))
+    speeds, extra = efforts.wheel_speeds(kind, k, h, V[:3]), {}
+    wheel_torques = efforts.wheel_torques(kind, k, motors, speeds)
+    if any(kind.bearings):  # torque = torque at rest - lag (torque / J - a . omega')
+        lags, axes = efforts.wheel_lags(kind, k, speeds), ca.reshape(k["spin_axes"], 3, kind.wheels)
+        wheel_torques, lags = wheel_torques / (1 + lags / k["spin"]), lags / (1 + lags / k["spin"])
+        extra["coupling"] = axes @ ca.diag(lags)
+        extra["carried"] = spatial.upper(ca.diagcat(extra["coupling"] @ axes.T, SX(3, 3)))
     for i in range(kind.wheels):
         a = k["spin_axes"][3 * i : 3 * i + 3]
         p += ca.vertcat(ca.cross(V[:3], a * h[i]) + a * wheel_torques[i], SX(3, 1))
     tau = SX(form.n_u, 1) if kind.floating else efforts.effort(kind, k, q, u, actuation, rest)
+    if kind.resistances:
+        extra["lag"] = efforts.lags(kind, k, u)
     outputs = {"E": E, "r": r, "S": joint.S, "c": c, "V": V, "p": p, "tau": tau, "q_rate": joint.rate}
-    return kernel(f"outward_{kind_name(kind, root)}", inputs, {**outputs, "wheel_torques": wheel_torques})
+    return kernel(f"outward_{kind_name(kind, root)}", inputs, {**outputs, "wheel_torques": wheel_torques, **extra})
 
 
 def drive(kind: Structure, acceleration: SX, switches: SX) -> tuple[SX, SX]:
@@ -112,12 +122,13 @@ def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False) -> ca.F
     modes eliminated.
 
     ``g = D^-1 U^T``, ``t = D^-1 (tau - S^T p)``, a_c, u' of held speeds (``forced``); ``S_free``, ``solved`` = D^-1 S^T
-    of free speeds where there are ``loops``; and ``X^T P_a X``, ``X^T p_a`` for the parent (not at a root).
+    of free speeds where there are ``loops``; and ``X^T P_a X``, ``X^T p_a`` for the parent (not at a root). ``lag`` as
+    `outward` has it.
     """
     inputs, k, E, r, S, c, p_body, tau = body_symbols(
         kind, E=(3, 3), r=3, S=_subspace(kind), c=6, p=6, tau=kind.form.n_u
     )
-    driven, below = drive_symbols(kind), symbols(P_below=21, p_below=6)
+    driven, below, lag = drive_symbols(kind), symbols(P_below=21, p_below=6), SX.sym("lag", kind.resistances)
     P, p = gathered(kind, leaf, k["M"], p_body, **below)
     constrained, forced = drive(kind, **driven)
     active = [i for i, how in enumerate(kind.motion) if how != "prescribed"]
@@ -125,6 +136,9 @@ def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False) -> ca.F
     S_f = S[:, active] @ ca.diag(free) if active else SX(6, 0)
     U = P @ S_f
     D = S_f.T @ U + ca.diag(constrained[active, 0])
+    if kind.resistances:
+        D += ca.diag(free * lag[active, 0])
+        inputs["lag"] = lag
     rhs = ca.horzcat(U.T, free * tau[active, 0] - S_f.T @ p)
     solved = spatial.solve_ldl(D, rhs)
     g, t = solved[:, :6], solved[:, 6]

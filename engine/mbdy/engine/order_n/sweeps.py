@@ -104,6 +104,10 @@ class BodyMotion:
     below: dict[str, MX] = field(default_factory=dict)
     """Articulated inertia ``P_below`` and bias force ``p_below`` of the children together, of a flexible body with its
     own; else nothing."""
+    lag: MX | None = None
+    """Of the joint, ``coupling`` and ``carried`` of wheels (`rigid_body.outward`), where the body has them."""
+    coupling: MX | None = None
+    carried: MX | None = None
     g: MX = field(default_factory=MX)
     t: MX = field(default_factory=MX)
     a_c: MX = field(default_factory=MX)
@@ -124,6 +128,11 @@ class BodyMotion:
     def modal_rate(self) -> MX:
         """Second derivative of the modal displacements (m)."""
         return self.flexing.rate if self.flexing else MX.zeros(0)
+
+    @property
+    def momentum_rate(self) -> MX:
+        """Derivatives of the wheels' momenta."""
+        return self.wheel_torques if self.coupling is None else self.wheel_torques + self.coupling.T @ self.A[:3]
 
 
 @dataclass(frozen=True)
@@ -251,6 +260,8 @@ def _outward(j: int, system: System, moves: list[BodyMotion]) -> BodyMotion:
         )
     if kind.flex:
         _deform(j, system, m)
+    if m.carried is not None:
+        _gather(m, m.carried, MX.zeros(6))
     return m
 
 
@@ -286,7 +297,7 @@ def _inward(j: int, system: System, moves: list[BodyMotion]) -> None:
     results = system.kernels.call(
         rigid.inward, kind, parent == ROOT, not m.below, system.loops,
         E=m.E, r=m.r, S=m.S, c=m.c, k=system.constants[j], p=m.p, tau=m.tau, acceleration=inputs.acceleration,
-        switches=inputs.switches, **m.below,
+        switches=inputs.switches, **m.below, **({} if m.lag is None else {"lag": m.lag}),
     )  # fmt: skip
     m.g, m.t, m.a_c, m.forced = (results[name] for name in ("g", "t", "a_c", "forced"))
     if system.loops:

@@ -18,6 +18,11 @@ JOINT_VALUES: Mapping[str, JointValue] = {value.name: value for law in LAWS for 
 """The numbers of all laws by name."""
 
 
+def resists(names: Collection[str]) -> bool:
+    """Whether a joint with the laws called ``names`` has some that may be too steep for a step."""
+    return any(law.resistance for law in laws_of(names))
+
+
 def laws_of(names: Collection[str]) -> tuple[Law, ...]:
     """The laws of a joint that has those called ``names`` besides spring and damper."""
     return tuple(law for law in LAWS if law.always or law.name in names)

@@ -7,10 +7,21 @@ from typing import Any
 from mbdy.engine.model.law import JointValue, Law, Numbers
 
 
+NEARLY_AT_REST = 1e-6
+"""Part of ``friction_rate`` below which tanh is its argument."""
+
+
 def effort(k: Numbers, q: Any, rate: Any) -> Any:
     import casadi as ca
 
     return -k["friction"] * ca.tanh(rate / k["friction_rate"])
+
+
+def resistance(k: Numbers, rate: Any) -> Any:
+    import casadi as ca
+
+    share = ca.fmax(ca.fabs(rate / k["friction_rate"]), NEARLY_AT_REST)
+    return k["friction"] / k["friction_rate"] * ca.tanh(share) / share
 
 
 LAW = Law(
@@ -28,4 +39,5 @@ LAW = Law(
     ),
     effort=effort,
     slow="friction_rate",
+    resistance=resistance,
 )  # fmt: skip

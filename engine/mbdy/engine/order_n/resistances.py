@@ -1,0 +1,35 @@
+"""Where the constants and speeds of laws lie that may be too steep for a step (`mbdy.engine.order_n.efforts.lags`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from mbdy.engine.order_n.constants import Layout, constant_fields
+
+
+@dataclass(frozen=True)
+class Resistances:
+    """Arrays of model.h's ``mbdy_model`` by their names: places in ``k`` of the steps of bodies; and of each degree of
+    freedom of such joints the place in ``x`` of its speed, in ``k`` of its yielding inertia and of what pushes it."""
+
+    steps: tuple[int, ...] = ()
+    resisted: tuple[int, ...] = ()
+    yielding: tuple[int, ...] = ()
+    pushes: tuple[int, ...] = ()
+
+
+def resistances(layout: Layout) -> Resistances:
+    """Those of a model with this ``layout``."""
+
+    def places(field: str) -> Iterable[int]:
+        for kind, at in zip(layout.structures, layout.constants, strict=True):
+            piece = constant_fields(kind).places(field)
+            yield from range(at.start + piece.start, at.start + piece.stop)
+
+    resisted = (
+        place
+        for kind, speeds in zip(layout.structures, layout.speeds, strict=True)
+        for place in range(speeds.start, speeds.start + kind.resistances)
+    )
+    return Resistances(tuple(places("step")), tuple(resisted), tuple(places("yielding")), tuple(places("push")))
