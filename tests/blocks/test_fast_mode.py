@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mbdy.blocks import FastModeWarning, Plant, StateError
-from mbdy.blocks.fast_mode import longest_step
+from mbdy.blocks.too_fast import longest_step
 from mbdy.engine import Model, loads
 
 BOOM = """

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fmu.client import client_of
-from mbdy.blocks import Plant, StateError, simulate
+from mbdy.blocks import FastMotionWarning, Plant, StateError, simulate
 from mbdy.blocks.simulate import SimulationError
 from mbdy.engine import Body, Joint, Linear, Model, compiled
 from mbdy.engine.core.library import sources
@@ -80,7 +80,8 @@ def test_of_fourth_order_with_inputs_that_change_within_a_step(interpolation):
 
 
 def test_a_spring_far_faster_than_the_step():
-    with pytest.raises(SimulationError, match="internal step"):
+    told = pytest.warns(FastMotionWarning, match=r"arm\.joint\.stiffness")
+    with told, pytest.raises(SimulationError, match="internal step"):
         simulate(stiff(out=1e-4), until=1.0, every=0.1, step=1e-3)
     run = simulate(stiff(out=1e-4), until=10.0, every=0.1, step=1e-3, integrator="rosenbrock")
     energy, momentum = run["system.energy"], run["system.angular_momentum"]

@@ -72,14 +72,12 @@ def fmu(
 ) -> None:
     """Export a model as an FMU."""
     internal = seconds(step, "--step")
-    from mbdy.blocks.too_fast import tell_of_what_is_too_fast
     from mbdy.fmu.export import checked, export_fmu, platforms_of
 
     checked(fmi=fmi, kind=kind, step=internal, integrator=integrator.value)
     wanted = platforms_of(platform or (), kind)
     loaded = load_model(model)
     path = written(model, output, ".fmu")
-    tell_of_what_is_too_fast(loaded, internal, integrator.value)
     with busy("exporting") as tell:
         export_fmu(
             loaded,

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from mbdy.app.common import attributes, counted
-from mbdy.blocks.fast_mode import longest_step
+from mbdy.blocks.too_fast import longest_step
 from mbdy.engine import Assembly, Body, Loop, Model
 from mbdy.engine.assembly.start import assembly
 from mbdy.engine.linear.fastest_mode import fastest_mode

@@ -48,7 +48,6 @@ def ssp(
     pairs = [_pair(text) for text in connect or ()]
     patterns = [part.strip() for text in outputs for part in text.split(",")] if outputs else None
     internal = seconds(step, "--step")
-    from mbdy.blocks.too_fast import tell_of_what_is_too_fast
     from mbdy.fmu import export_ssp
     from mbdy.fmu.export import checked, platforms_of
     from mbdy.fmu.ssp.parts import FMI
@@ -57,7 +56,6 @@ def ssp(
     wanted = [one.name for one in platforms_of(platform or (), kind)]
     loaded = load_model(model)
     path = written(model, output, ".ssp", sources=(controller,))
-    tell_of_what_is_too_fast(loaded, internal, integrator.value)
     with busy("exporting") as tell:
         export_ssp(
             loaded,

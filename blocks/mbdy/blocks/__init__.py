@@ -27,8 +27,6 @@ from mbdy.blocks.control import (
     to_pathsim,
 )
 from mbdy.blocks.errors import StateError, StepError, ThreadError, VariableError
-from mbdy.blocks.fast_loop import FastLoopWarning
-from mbdy.blocks.fast_mode import FastModeWarning
 from mbdy.blocks.linear import LargeAngleWarning, LinearPlant, PartlyLinearPlant
 from mbdy.blocks.located import LocatedRun, Pulse, Switch, simulate_located
 from mbdy.blocks.plant import Plant, Snapshot
@@ -48,6 +46,7 @@ from mbdy.blocks.run import Run
 from mbdy.blocks.simulate import Controller, SimulationError, simulate
 from mbdy.blocks.singular import SingularityWarning
 from mbdy.blocks.table import InputTable, input_table
+from mbdy.blocks.too_fast import FastLoopWarning, FastModeWarning, FastMotionWarning
 from mbdy.engine import StartMovedWarning
 
 __all__ = [
@@ -63,6 +62,7 @@ __all__ = [
     "ExternalForces",
     "FastLoopWarning",
     "FastModeWarning",
+    "FastMotionWarning",
     "GaussianNoise",
     "HingeDrive",
     "HysteresisLoop",

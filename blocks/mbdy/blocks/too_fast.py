@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from mbdy.blocks.fast_loop import tell_of_fast_loops
-from mbdy.blocks.fast_mode import tell_of_fast_modes
-from mbdy.engine import Model
+import math
+
+from mbdy.engine.core.integrators import INTEGRATORS
 
 
-def tell_of_what_is_too_fast(model: Model, step: float, integrator: str, stacklevel: int = 3) -> None:
-    """Warn of modes (`FastModeWarning`) and loops (`FastLoopWarning`) too fast for steps of ``step`` [s]."""
-    tell_of_fast_modes(model, step, integrator, stacklevel + 1)
-    tell_of_fast_loops(model, step, stacklevel + 1)
+class FastMotionWarning(UserWarning):
+    """Something moves faster than the integrator follows in its steps: runs blow up."""
+
+
+class FastModeWarning(FastMotionWarning):
+    """A mode of a flexible body does."""
+
+
+class FastLoopWarning(FastMotionWarning):
+    """The time constant of a loop is too short for the internal step."""
+
+
+def longest_step(frequency: float, integrator: str = "rk4") -> float:
+    """[s] The longest internal step in which ``integrator`` follows the angular ``frequency`` [rad/s]; rounded down to
+    three figures, infinite where any does."""
+    limit = INTEGRATORS[integrator].stability
+    if limit is None or frequency <= 0:
+        return math.inf
+    step = limit / frequency
+    unit = 10.0 ** (math.floor(math.log10(step)) - 2)
+    return float(f"{math.floor(step / unit * (1 + 1e-12)) * unit:.3g}")

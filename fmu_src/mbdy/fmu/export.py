@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 
+from mbdy.blocks.plant import Plant
+from mbdy.blocks.too_fast import FastMotionWarning
 from mbdy.engine.assembly.start import assemble
-from mbdy.engine.core.build import Progress
+from mbdy.engine.core.build import CompilerError, Progress
 from mbdy.engine.core.integrators import INTEGRATORS
 from mbdy.engine.files.rules import keep_rules
 from mbdy.engine.linear.choice import Dynamics, equations_of
@@ -68,7 +71,7 @@ def export_fmu(
     Raises `ExportError` for what cannot be exported, `mbdy.engine.CompilerError` where C cannot be compiled or there is
     no compiler, `mbdy.engine.ModelError` where a model made in Python breaks a rule of model files, and OSError where
     the file cannot be written in the end. All that can be is checked before anything is compiled; an export that fails
-    leaves no file and no folder.
+    leaves no file and no folder. Warns with `mbdy.blocks.FastMotionWarning` as a plant does.
     """
     h = checked(fmi=fmi, kind=kind, step=step, integrator=integrator)
     wanted = platforms_of(platforms, kind)
@@ -79,9 +82,19 @@ def export_fmu(
     with prepared(target, ".fmu"):
         files = _files(model, kind, settings, wanted, dynamics, progress or (lambda stage, done: None))
         write(target, files)
+    for text, category in _too_fast(model, settings, dynamics):
+        warnings.warn(text, category, stacklevel=2)
     if progress:
         progress("done", 1.0)
     return target
+
+
+def _too_fast(model: Model, settings: Settings, dynamics: Dynamics | None) -> list[tuple[str, type[Warning]]]:
+    """What a plant of the same settings warns of as too fast; nothing without a compiler for this machine."""
+    with warnings.catch_warnings(record=True) as told, suppress(CompilerError):
+        warnings.simplefilter("always")
+        Plant(model, step=settings.step, integrator=settings.integrator, dynamics=dynamics)
+    return [(str(one.message), one.category) for one in told if issubclass(one.category, FastMotionWarning)]
 
 
 def _files(

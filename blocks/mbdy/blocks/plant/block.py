@@ -24,7 +24,7 @@ from mbdy.blocks.plant.second_opinion import second_opinion
 from mbdy.blocks.plant.table import PlantModel, first_references
 from mbdy.blocks.plant.typed import Inputs, OutputLayout, Outputs, inputs
 from mbdy.blocks.singular import watch
-from mbdy.blocks.too_fast import tell_of_what_is_too_fast
+from mbdy.blocks.too_fast import FastLoopWarning, FastModeWarning, FastMotionWarning
 from mbdy.engine import (
     Dynamics,
     Model,
@@ -51,6 +51,10 @@ FAULTS = {CONSTANTS[f"MBDY_{name}"]: fault for name, fault in
           (("FAILED", StateError), ("TORN", StateError), ("BAD_OUTPUT", StateError),
            ("BAD_STEP", StepError))}  # fmt: skip
 """What a fault is raised as; `VariableError` for all others."""
+WARNINGS = {CONSTANTS[f"MBDY_{name}"]: warning for name, warning in
+            (("START_MOVED", StartMovedWarning), ("DOUBTFUL", ModelWarning), ("FAST_MOTION", FastMotionWarning),
+             ("FAST_MODE", FastModeWarning), ("FAST_LOOP", FastLoopWarning))}  # fmt: skip
+"""What is warned of, by its topic."""
 Logger = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
 
 
@@ -85,8 +89,9 @@ class Plant:
     Inputs, parameters and start values are set by name, ``plant["panel.joint.torque"] = 0.2`` (SI, or a text with
     unit), inputs also through ``plant.inputs`` (views, no copies). ``step`` returns `Outputs`. Loops are closed at the
     start: start values that the file gives or that were set stay, the others are found; given ones that contradict the
-    loops are moved and told, with `StartMovedWarning`. A mode of a flexible body that the integrator does not follow in
-    its steps is warned of, with `mbdy.blocks.FastModeWarning`.
+    loops are moved and told, with `StartMovedWarning`. What the integrator does not follow in its steps, at the start
+    and after parameters were set, is warned of by the name of what makes it so fast, with a
+    `mbdy.blocks.FastMotionWarning`.
     Raises ValueError for a bad step, integrator or formulation, or one that does not cover the model; `ModelError` for
     a bad file; `CompilerError` without a C compiler.
     """
@@ -105,7 +110,6 @@ class Plant:
         keep_rules(self.model)
         self.internal_step = seconds("step", step)
         self.integrator = _chosen(integrator, INTEGRATORS, "integrator")
-        tell_of_what_is_too_fast(self.model, self.internal_step, self.integrator)
         self.interpolation = _chosen(interpolation, ORDERS, "interpolation")
         self.formulation = formulation
         self.dynamics = dynamics
@@ -129,7 +133,7 @@ class Plant:
         """The plant in C and views of its vectors."""
         functions = self._functions = self.compiled.functions
         self._messages = messages = []
-        self._logger = Logger(lambda _, status, category, text: messages.append((status, text.decode())))
+        self._logger = Logger(lambda _, status, category, text: messages.append((status, text.decode(), self._topic())))
         self._own = PlantModel(
             self.compiled, self.model.initial, token=self._token, step=self.internal_step, integrator=self.integrator
         )
@@ -390,18 +394,20 @@ class Plant:
         """Constants, and before the first step the state, follow what was set."""
         self._heed(self._functions.plant_settle_constants(self._handle))
 
+    def _topic(self) -> int:
+        return self._functions.plant_topic(self._handle)
+
     def _heed(self, status: int, stacklevel: int = 3) -> None:
-        """Raise what a status means; warn of start values that the loops moved, and of doubtful parameters."""
+        """Raise what a status means; warn of what the plant in C warned of."""
         if self._opinion is not None and self._opinion.fault is not None:
             fault, self._opinion.fault = self._opinion.fault, None
             self._messages.clear()
             raise fault
         messages = list(self._messages)
         self._messages.clear()
-        for level, text in messages:
+        for level, text, topic in messages:
             if level == WARNING:
-                of_start = text.startswith("start value")
-                warnings.warn(text, StartMovedWarning if of_start else ModelWarning, stacklevel=stacklevel)
+                warnings.warn(text, WARNINGS[topic], stacklevel=stacklevel)
         if status > WARNING:
             raise FAULTS.get(self._functions.plant_fault(self._handle), VariableError)(messages[-1][1])
 

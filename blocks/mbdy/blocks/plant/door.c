@@ -24,6 +24,7 @@ static const struct {
 #endif
     DOOR(plant_new), DOOR(plant_free), DOOR(plant_admit), DOOR(plant_allowed), DOOR(plant_set_experiment), DOOR(plant_enter_initialization),
     DOOR(plant_exit_initialization), DOOR(plant_terminate), DOOR(plant_reset), DOOR(plant_rewind), DOOR(plant_fault),
+    DOOR(plant_topic),
     DOOR(plant_set_categories), DOOR(plant_vector), DOOR(plant_clock), DOOR(plant_phase_of), DOOR(plant_get),
     DOOR(plant_set), DOOR(plant_check), DOOR(plant_settle_constants), DOOR(plant_refresh), DOOR(plant_derivatives_at),
     DOOR(plant_outputs_at), DOOR(plant_step), DOOR(plant_advance), DOOR(plant_run), DOOR(plant_jump), DOOR(plant_state_size),

@@ -86,6 +86,7 @@ void plant_reset(plant *it) {
     }
     for (int i = 0; i < it->model->n_inertias; i++)
         memcpy(it->weighed + 6 * i, it->vector[MBDY_P] + it->model->inertias[i], bytes(6));
+    it->looked = 0;
     begin_again(it);
 }
 
@@ -101,6 +102,8 @@ double *plant_clock(plant *it) { return &it->now.time; }
 int plant_phase_of(const plant *it) { return (int)it->now.phase; }
 
 int plant_fault(const plant *it) { return it->fault; }
+
+int plant_topic(const plant *it) { return it->topic; }
 
 /* What it says */
 
@@ -240,13 +243,19 @@ static int within_limits(plant *it) {
     return status;
 }
 
+static void warn(void *owner, int topic, const char *text) {
+    plant *it = owner;
+    it->topic = topic;
+    plant_say(it, PLANT_WARNING, "%s", text);
+}
+
 /* Start values that the loops moved although they were given are told. */
 static void tell_moves(plant *it) {
     char text[MBDY_TEXT];
     for (int i = 0; it->model->n_rows && i < it->model->n_x; i++)
         if (mbdy_moved(it->core, i)) {
             mbdy_tell_move(it->core, &it->own->names, i, text);
-            plant_say(it, PLANT_WARNING, "%s", text);
+            warn(it, MBDY_START_MOVED, text);
         }
 }
 
@@ -263,8 +272,16 @@ static void tell_inertias(plant *it) {
         const double *tensor = new_inertia(it, i);
         if (!tensor) continue;
         memcpy(it->weighed + 6 * i, tensor, bytes(6));
-        if (mbdy_tell_triangle(it->core, &it->own->names, i, text)) plant_say(it, PLANT_WARNING, "%s", text);
+        if (mbdy_tell_triangle(it->core, &it->own->names, i, text)) warn(it, MBDY_DOUBTFUL, text);
     }
+}
+
+/* What the internal step is too long for is told once, and again after a parameter was set. In model exchange the step is the
+   importer's. */
+static void tell_fast(plant *it) {
+    if (it->looked || it->now.exchange != 0.0) return;
+    it->looked = 1;
+    mbdy_tell_fast(it->core, &it->own->names, it->own->step, warn, it);
 }
 
 int plant_settle_constants(plant *it) {
@@ -282,6 +299,7 @@ int plant_settle_constants(plant *it) {
         it->now.stale_start = 0.0;
         tell_moves(it);
     }
+    tell_fast(it);
     return PLANT_OK;
 }
 

@@ -2,7 +2,8 @@
    steps, events, saved states, partial derivatives, faults in words. A Python block, a Python FMU and native FMUs of every
    version of FMI are shells over it.
 
-   Nothing allocates, locks or calls the system between plant_new and plant_free, but saving a state. Functions return a
+   Nothing allocates, locks or calls the system between plant_new and plant_free, but saving a state, and a look at how fast
+   the system is after parameters were set. Functions return a
    status whose numbers are those of FMI 2 and 3, after saying why it is not OK. There is no global state. */
 
 #ifndef MBDY_PLANT_H
@@ -95,6 +96,8 @@ typedef struct plant {
     unsigned manner;
     int strict; /* nothing is discarded, it is an error: so the standards have it at the end of initialization */
     int fault;  /* mbdy_status of the last fault of the core or of a value */
+    int topic;  /* mbdy_topic of the last warning */
+    int looked; /* whether it was told what the step is too long for, since a parameter was set */
 } plant;
 
 /* Life. A new plant is instantiated, with the model's start values; NULL without memory. `derivatives` where it is not
@@ -120,8 +123,9 @@ int plant_say(plant *it, int status, const char *format, ...);
 /* Says what happened to whoever listens to events. */
 void plant_note(plant *it, const char *format, ...);
 int plant_set_categories(plant *it, int on, size_t n, const char *const names[]);
-/* mbdy_status of the last fault. */
+/* mbdy_status of the last fault, mbdy_topic of the last warning. */
 int plant_fault(const plant *it);
+int plant_topic(const plant *it);
 
 /* The core's vector, the instant [s] in memory, and the core itself. */
 double *plant_vector(plant *it, int vector);

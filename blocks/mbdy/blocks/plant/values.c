@@ -130,6 +130,7 @@ static double *target(plant *it, const struct plant_variable *v, const double *v
     if (v->vector == PLANT_INPUT) return it->vector[it->manner & PLANT_AHEAD ? MBDY_U_END : MBDY_U] + v->place;
     if (v->vector == PLANT_PARAMETER) {
         it->now.stale_constants = 1.0;
+        it->looked = 0;
         return it->vector[MBDY_P] + v->place;
     }
     it->now.stale_start = 1.0;

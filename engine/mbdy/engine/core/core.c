@@ -48,12 +48,14 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     if (!core) return NULL;
     core->model = model;
     core->integrator = mbdy_integrators[integrator];
+    core->method = integrator;
+    core->pace.group = -1;
     core->derivatives = derivatives ? derivatives : model->functions[MBDY_DERIVATIVES].call;
     const size_t n_x = (size_t)model->n_x, n_rows = (size_t)model->n_rows;
     const size_t work = core->integrator->reals ? core->integrator->reals(model) : 0;
     const size_t places = core->integrator->places ? core->integrator->places(model) : 0;
     const size_t closing = mbdy_closing_reals(model), resisted = (size_t)model->n_resisted;
-    size_t reals = closing + (size_t)model->n_k + 6 * n_x + (size_t)model->n_impulses + 3 * (size_t)model->n_u + 2 * n_rows + work + (size_t)n_w;
+    size_t reals = closing + (size_t)model->n_k + 7 * n_x + (size_t)model->n_impulses + 3 * (size_t)model->n_u + 2 * n_rows + work + (size_t)n_w;
     reals += 2 * (size_t)model->n_speeds + resisted * resisted;
     for (int i = 0; i < MBDY_VECTORS; i++) reals += (size_t)mbdy_size(core, i);
     double *at = calloc(reals, sizeof(double));
@@ -69,6 +71,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     core->pivots = taken(&at, 2 * (size_t)model->n_speeds);
     core->k_new = taken(&at, (size_t)model->n_k);
     core->x_old = taken(&at, n_x);
+    core->x_last = taken(&at, n_x);
     core->x_stage = taken(&at, n_x);
     for (int i = 0; i < 4; i++) core->slope[i] = taken(&at, n_x);
     core->u_stage = taken(&at, (size_t)model->n_u);
@@ -269,6 +272,10 @@ int mbdy_advance(mbdy_core *core, double H, double h, int order) {
     if (bad >= 0) status = faulty(core, bad, MBDY_FAILED);
     if (status != MBDY_OK) {
         mbdy_go_back(core);
+        if (bad >= 0) {
+            core->fault = mbdy_blame(core, acting, n, step, order);
+            mbdy_go_back(core);
+        }
         return status;
     }
     if (order != MBDY_HELD) memcpy(u, core->vector[MBDY_U_END], n_u);

@@ -112,10 +112,11 @@ typedef struct mbdy_rule {
     int place, size;
 } mbdy_rule;
 
-/* Names for what is wrong: of inputs, parameters, states, start values, outputs, of the loop of each row; and the rules
-   of parameters, by increasing constants. */
+/* Names for what is wrong: of inputs, parameters, states, start values, outputs, of the loop of each row, of groups of what makes
+   it fast; and the rules of parameters, by increasing constants. */
 typedef struct mbdy_names {
-    const char *const *inputs, *const *parameters, *const *states, *const *starts, *const *outputs, *const *rows;
+    const char *const *inputs, *const *parameters, *const *states, *const *starts, *const *outputs, *const *rows,
+        *const *strengths;
     int n_rules;
     const mbdy_rule *rules;
 } mbdy_names;
@@ -131,6 +132,13 @@ int mbdy_tell_held(mbdy_core *core, const mbdy_names *names, const double *u, ch
 
 /* Whether the inertia (of model's `inertias`) breaks the triangle inequality, which is told then. */
 int mbdy_tell_triangle(const mbdy_core *core, const mbdy_names *names, int inertia, char *text);
+/* What a text warns of. */
+enum mbdy_topic { MBDY_START_MOVED, MBDY_DOUBTFUL, MBDY_FAST_MOTION, MBDY_FAST_MODE, MBDY_FAST_LOOP };
+typedef void mbdy_teller(void *owner, int topic, const char *text);
+
+/* Tells of what steps of h [s] are too long for where the core stands: time constants of loops, and the fastest motion of all
+   others. Takes memory for as long as it looks, and as many derivatives as there are states. */
+void mbdy_tell_fast(mbdy_core *core, const mbdy_names *names, double h, mbdy_teller *tell, void *owner);
 
 /* That the start value at a place was moved, from where to where, and the remedy. */
 void mbdy_tell_move(const mbdy_core *core, const mbdy_names *names, int place, char *text);

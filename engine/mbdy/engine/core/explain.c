@@ -136,6 +136,30 @@ void mbdy_tell_move(const mbdy_core *core, const mbdy_names *names, int place, c
         names->starts[place], mbdy_start_value(core, place), core->vector[MBDY_S_CLOSED][place]);
 }
 
+/* The state whose name has most of the name of what makes the system fast; else what moved fastest. */
+static int left_first(const mbdy_core *core, const mbdy_names *names) {
+    int place = core->fault, most = 0;
+    if (core->pace.group < 0) return place;
+    for (int i = 0; i < core->model->n_x; i++) {
+        const char *cause = names->strengths[core->pace.group], *state = names->states[i];
+        int same = 0;
+        while (cause[same] && cause[same] == state[same]) same++;
+        if (same > most) most = same, place = i;
+    }
+    return place;
+}
+
+static void failed(const mbdy_core *core, const mbdy_names *names, double time, double H, double h, char *text) {
+    say(text, "state '%s' left the finite numbers between %.12g s and %.12g s, the state is as it was: ",
+        names->states[left_first(core, names)], time, time + H);
+    char *more = text + strlen(text);
+    if (core->pace.group >= 0)
+        mbdy_tell_pace(core, names, &core->pace, h, more, (size_t)(text + MBDY_TEXT - more));
+    else
+        snprintf(more, (size_t)(text + MBDY_TEXT - more),
+                 "look at inputs and parameters; a joint may move no inertia there, or the internal step %g s may be too long", h);
+}
+
 void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, double time, double H, double h, char *text) {
     const int place = core->fault;
     switch (status) {
@@ -152,10 +176,7 @@ void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, do
                 names->rows[place], time, time + H, h);
             return;
         case MBDY_FAILED:
-            say(text,
-                "state '%s' left the finite numbers between %.12g s and %.12g s, the state is as it was: look at inputs and "
-                "parameters; a joint may move no inertia there, or the internal step %g s may be too long",
-                names->states[place], time, time + H, h);
+            failed(core, names, time, H, h, text);
             return;
         case MBDY_BAD_OUTPUT:
             say(text,

@@ -7,16 +7,33 @@
 #include "old_glibc.h"
 
 /* One integrator: `step` moves x by the internal step h, from and to being fractions of the communication step;
-   `reals` and `places` say how many doubles and ints it needs in core->work and core->work_places, NULL for none. */
+   `reals` and `places` say how many doubles and ints it needs in core->work and core->work_places, NULL for none; `longest`
+   the step with which it follows x'' + 2 decay x' + rate^2 x = 0, of its stability on the imaginary axis, NULL where any is. */
 typedef struct mbdy_integrator {
     void (*step)(mbdy_core *core, double from, double to, double h, int order);
     size_t (*reals)(const mbdy_model *model);
     size_t (*places)(const mbdy_model *model);
+    double (*longest)(double stability, double rate, double decay);
 } mbdy_integrator;
 
 /* By code; integrators.c, which is generated from the table of integrators. */
 extern const mbdy_integrator *const mbdy_integrators[];
 extern const int mbdy_n_integrators;
+
+/* By code, from the same table: the name, and how far along the imaginary axis an integrator is stable in units of 1/step (0
+   where any step is). */
+struct mbdy_limit {
+    const char *name;
+    double stability;
+};
+extern const struct mbdy_limit mbdy_limits[];
+
+/* The fastest motion of a linear system where steps are too long for it: its rate [1/s], whether it swings, the longest step [s]
+   with which the integrator follows it, and the group of parameters that makes it; -1 where none makes any so fast. */
+struct mbdy_pace {
+    double rate, longest;
+    int swings, group;
+};
 
 /* Why loops cannot be closed: out of reach of any steps; no motion lessens the error; mirrored only; what is prescribed
    parts them; numbers that are not finite. */
@@ -32,10 +49,11 @@ struct mbdy_opening {
 struct mbdy_core {
     const mbdy_model *model;
     const mbdy_integrator *integrator;
+    int method; /* its code */
     mbdy_call *derivatives;
     double *vector[MBDY_VECTORS];
     double *k_new;                      /* constants being made */
-    double *x_old, *x_stage, *slope[4]; /* of steps and integrators */
+    double *x_old, *x_last, *x_stage, *slope[4]; /* of steps and integrators */
     double *u_old, *u_mid_old, *latched_old; /* inputs and impulses before the step */
     double *u_stage;
     double *errors, *rates; /* of the rows of loops */
@@ -46,6 +64,7 @@ struct mbdy_core {
     double *closing; /* work of closing loops at the start */
     int *closing_places;
     struct mbdy_opening opening;
+    struct mbdy_pace pace; /* of the last look, or step that failed */
     const double **arg;
     double **res;
     double *w;
@@ -53,6 +72,12 @@ struct mbdy_core {
     int fault;
     const double *looked_at; /* the inputs that were checked last */
 };
+
+/* Whether a place in x has a coordinate of a joint or a modal displacement. */
+static inline int mbdy_is_position(const mbdy_model *m, int i) {
+    const int modal = m->n_coordinates + m->n_speeds;
+    return i < m->n_coordinates || (i >= modal && i < modal + m->n_modes);
+}
 
 /* Calls the equation with what is in core->arg and core->res. */
 void mbdy_evaluate(mbdy_core *core, int equation);
@@ -85,6 +110,16 @@ int mbdy_stop_held(mbdy_core *core, const double *u, struct mbdy_gaps gaps);
 /* Makes laws that may be too steep for steps of h act so that these follow them, at the state and inputs of now; as they
    are again with h = 0. */
 void mbdy_yield(mbdy_core *core, const double *u, double h);
+
+/* Whether steps of h are too long for the integrator to follow the fastest motion where the core stands, and which that is. */
+int mbdy_pace(mbdy_core *core, double h, struct mbdy_pace *pace);
+
+/* The same in words. */
+void mbdy_tell_pace(const mbdy_core *core, const mbdy_names *names, const struct mbdy_pace *pace, double h, char *text, size_t size);
+
+/* Of n steps of h that leave the finite numbers from the state of now: the place in x of what moves fastest before it does so,
+   and in core->pace whether the steps are too long. The state is anything then. */
+int mbdy_blame(mbdy_core *core, const double *u, double n, double h, int order);
 
 /* Start values in S_CLOSED are moved until loops closed in u are closed; MBDY_UNCLOSED, with core->opening, where that
    cannot be. */

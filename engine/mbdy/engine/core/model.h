@@ -17,7 +17,8 @@ typedef struct {
 
 /* Vectors: s start values, x states, u inputs, p parameters, k constants that follow from p, y outputs.
 
-   PREPARE k(p), START x(s, k), DERIVATIVES x'(x, u, k), OUTPUTS y(x, u, k); PIVOTS (x, u, k) by speed of a joint what it
+   PREPARE k(p), START x(s, k), DERIVATIVES x'(x, u, k), OUTPUTS y(x, u, k); STEEPEST (k) the constants with which all laws
+   of effort are as steep as they can be, where there are such; PIVOTS (x, u, k) by speed of a joint what it
    moves, not positive where that is no inertia, and how far the axes of three successive rotations are from lying in one
    plane, 1 at most; LATCH (x, u, k) the state after locks and
    loops have stopped what they hold, and the impulses; of models with loops GAPS (x, u, k) the errors of their rows and
@@ -29,8 +30,8 @@ typedef struct {
    CLOSURE is the errors of GAPS, then the rates. A forward function takes the arguments, then their
    changes, and gives the change of the result; a reverse one takes the arguments, then a seed, and gives gradients. */
 enum mbdy_equation {
-    MBDY_PREPARE, MBDY_START, MBDY_DERIVATIVES, MBDY_OUTPUTS, MBDY_PIVOTS, MBDY_LATCH, MBDY_GAPS, MBDY_ASSEMBLE, MBDY_RESTORE,
-    MBDY_APPROACH,
+    MBDY_PREPARE, MBDY_START, MBDY_DERIVATIVES, MBDY_OUTPUTS, MBDY_STEEPEST, MBDY_PIVOTS, MBDY_LATCH, MBDY_GAPS,
+    MBDY_ASSEMBLE, MBDY_RESTORE, MBDY_APPROACH,
     MBDY_PREPARE_FORWARD, MBDY_START_FORWARD, MBDY_DERIVATIVES_FORWARD, MBDY_OUTPUTS_FORWARD, MBDY_CLOSURE_FORWARD,
     MBDY_PREPARE_REVERSE, MBDY_START_REVERSE, MBDY_DERIVATIVES_REVERSE, MBDY_OUTPUTS_REVERSE, MBDY_CLOSURE_REVERSE,
     MBDY_EQUATIONS
@@ -55,6 +56,10 @@ typedef struct mbdy_model {
     const int *steps;    /* places in k of the step, for laws that may be too steep for it (yielding.c) */
     const int *resisted, *yielding, *pushes; /* by degree of freedom of such laws at joints: place in x of its speed; in k
                                                 of its inertia, and of an effort that pushes it */
+    int n_strengths;
+    const int *strengths, *strength_groups; /* places in p of what laws of effort and modes scale with, and the group of each */
+    int n_loops;
+    const int *decays;   /* by loop: place in k of the rate at which its errors decay */
     int n_rows;          /* scalar constraints of loops; what follows is for models that have some */
     const int *coordinates, *motions, *prescribed;   /* by speed of a joint: the place in x of what it changes (where a
                                                         quaternion begins), what that is, whether it is always prescribed */

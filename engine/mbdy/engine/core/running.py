@@ -110,7 +110,10 @@ class Names(ctypes.Structure):
     """The names of a model for what is wrong with it, as core.h has them (``mbdy_names``)."""
 
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("inputs", "parameters", "states", "starts", "outputs", "rows")),
+        *(
+            (name, ctypes.c_void_p)
+            for name in ("inputs", "parameters", "states", "starts", "outputs", "rows", "strengths")
+        ),
         ("n_rules", ctypes.c_int),
         ("rules", ctypes.c_void_p),
     )
@@ -138,4 +141,5 @@ def names_of(equations: Equations) -> dict[str, Iterable[str]]:
     return {
         "inputs": ports.input_names, "parameters": ports.parameter_names, "states": ports.state_names,
         "starts": ports.start_names, "outputs": ports.output_names, "rows": equations.loop_rows,
+        "strengths": equations.strengths.names,
     }  # fmt: skip

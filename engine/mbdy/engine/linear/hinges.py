@@ -19,6 +19,7 @@ from mbdy.engine.order_n import efforts, spatial
 from mbdy.engine.order_n import rigid_body as kernels
 from mbdy.engine.order_n.constants import constant_fields, layout
 from mbdy.engine.order_n.equations import Equations, equations
+from mbdy.engine.order_n.resistances import Resistances
 
 
 def uncovered(model: Model) -> tuple[str, ...]:
@@ -199,6 +200,8 @@ class Hinged:
             pivots=None,
             latch=of_longer(full.latch, n_k) if full.latch else None,
             operations=derivatives.n_instructions(),
+            resistances=Resistances(),
+            steepest=None,
             n_k=n_k,
         )
 

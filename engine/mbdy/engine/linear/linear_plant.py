@@ -40,6 +40,7 @@ from mbdy.engine.order_n.constants import constant_fields
 from mbdy.engine.order_n.derivatives import forward_of
 from mbdy.engine.order_n.efforts import effort
 from mbdy.engine.order_n.equations import Equations, equations
+from mbdy.engine.order_n.resistances import Resistances
 
 DRAWS = 3
 """Random parameters at which an entry of G must be zero for it to be left out of the code."""
@@ -78,6 +79,8 @@ def linear_equations(model: Model, at: Values, geometry: str) -> Equations:
         pivots=None,
         latch=of_longer(chosen.latch, linear.n_k) if chosen.latch else None,
         operations=linear.near.n_instructions(),
+        resistances=Resistances(),
+        steepest=None,
         n_k=linear.n_k,
     )
 

@@ -15,6 +15,8 @@ Numbers = Mapping[str, Any]
 """A law's numbers at one degree of freedom by name, floats or CasADi's; points as pairs (coordinate, value). A law that
 is not of rates alone has ``stretch`` among them: what the coordinate is away from the ``rest`` of the spring."""
 Span = tuple[float, float]
+FAR = 1e3
+"""[m, rad] Beyond all coordinates of a joint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,10 @@ class Law:
     ``potential``  ``(k, q)`` to the energy [J] stored at one coordinate; none where it stores none.
     ``spans``      ``k`` to spans of the coordinate in which the effort changes, to draw states from.
     ``slow``       the value that is the size of rates at which it changes.
-    ``resistance`` ``(k, rate)`` to what it takes away over the rate [N.s/m, N.m.s/rad], of a law of rates that may be too
-                   steep for any step: what a step cannot follow of it is taken implicitly.
+    ``resistance`` ``(k, rate)`` to what it takes away over the rate [N.s/m, N.m.s/rad], of a law of rates that may be
+                   too steep for any step: what a step cannot follow of it is taken implicitly.
+    ``steepest``   ``k`` to the numbers that differ where the law is as steep as it can be at any coordinate within
+                   `FAR`, or does nothing as its steepness is no matter.
     """
 
     name: str
@@ -82,6 +86,7 @@ class Law:
     spans: Callable[[Numbers], list[Span]] = lambda k: []
     slow: str = ""
     resistance: Callable[[Numbers, Any], Any] | None = None
+    steepest: Callable[[Numbers], Mapping[str, Any]] | None = None
     rank: int = 100
     always: bool = False
 

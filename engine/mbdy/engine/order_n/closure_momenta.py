@@ -119,8 +119,8 @@ def free_of_laws(kind: Structure, k: MX) -> tuple[Structure, MX]:
     """A body's structure and constants without what bearings and modes do by themselves."""
     fields = constant_fields(kind)
     freed, pieces = replace(kind, bearings=(False,) * kind.wheels), []
-    for name, size in fields.sizes:
-        if name != "bearings" and size:
+    for name, size in constant_fields(freed).sizes:
+        if size:
             pieces.append(MX.zeros(size) if name in ("flex_stiffness", "flex_damping") else k[fields.places(name)])
     return freed, ca.vertcat(*pieces)
 

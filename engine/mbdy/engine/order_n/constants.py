@@ -140,10 +140,10 @@ class Fields:
 def constant_fields(kind: Structure) -> Fields:
     """One body's constants: what `prepare_body` gives and the kernels read.
 
-    ``inertia`` is about the body's origin, less the spin inertia of its wheels (equations.md, "Wheels"). What follows is
-    the stepper's (`mbdy.engine.order_n.efforts.lags`): ``step`` [s], zero but in steps, ``yielding`` inertias of the
-    joint's degrees of freedom, ``push`` on these [N, N.m], zero but where it measures them; ``turning`` inertias of wheels
-    with bearings.
+    ``inertia`` is about the body's origin, less the spin inertia of its wheels (equations.md, "Wheels"). What follows
+    is the stepper's (`mbdy.engine.order_n.efforts.lags`): ``step`` [s], zero but in steps, ``yielding`` inertias of the
+    joint's degrees of freedom, ``push`` on these [N, N.m], zero but where it measures them; ``turning`` inertias of
+    wheels with bearings.
     """
     form, bearings = kind.form, sum(kind.bearings)
     steps = (("step", int(kind.resistances + bearings > 0)), ("yielding", kind.resistances), ("push", kind.resistances))

@@ -36,6 +36,7 @@ from mbdy.engine.order_n.loop_kernels import SHORTEST, loop_structure
 from mbdy.engine.order_n.outputs import View, reactions, see_loops, wheel_momenta
 from mbdy.engine.order_n.resistances import Resistances, resistances
 from mbdy.engine.order_n.rules import Rule, rules
+from mbdy.engine.order_n.steepest import Strengths, steepest, strengths
 from mbdy.engine.order_n.sweeps import BodyInputs, BodyMotion, BodyState, System
 
 
@@ -69,6 +70,11 @@ class Equations:
     """What its start moves to close loops."""
     resistances: Resistances = field(default_factory=Resistances)
     """What of its constants a step sets."""
+    steepest: ca.Function | None = None
+    strengths: Strengths = field(default_factory=Strengths)
+    """What makes it fast."""
+    decays: tuple[int, ...] = ()
+    """Place in ``k`` of the rate at which errors of each loop decay."""
     smooth_derivatives: ca.Function | None = None
     """``derivatives`` to be differentiated, where these themselves cannot be; None where they can."""
     modal: slice = field(default_factory=lambda: slice(0, 0))
@@ -87,7 +93,7 @@ class Equations:
             *always,
             *(
                 f
-                for f in (self.pivots, self.latch, self.gaps, self.assemble, self.restore, self.approach)
+                for f in (self.steepest, self.pivots, self.latch, self.gaps, self.assemble, self.restore, self.approach)
                 if f is not None
             ),
         )
@@ -186,6 +192,9 @@ class _Assembly:
             loop_rows=tuple(loop.name for loop in self.model.loops for _ in range(loop.size)),
             columns=closing_columns(self.model, self.ports, self.layout),
             resistances=resistances(self.layout),
+            steepest=steepest(self.layout),
+            strengths=strengths(self.model, self.ports),
+            decays=tuple(at.start for at in self.layout.loops),
             operations=operations,
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,

@@ -57,9 +57,9 @@ def outward(kind: Structure, root: bool) -> ca.Function:
     """First sweep: the fields of `mbdy.engine.order_n.sweeps.BodyMotion` that it has, ``V_parent`` not at a root.
 
     ``c = S'u + V x S u``; ``p = V x* M V - F``, of wheels alone where the body is flexible; ``motors`` are inputs of
-    wheels, ``wheel_torques`` all that acts on them. Where laws may be too steep for a step (`efforts.lags`) also ``lag``
-    of the joint; and of wheels ``coupling`` (3, n), by which their torques grow with the body's angular acceleration,
-    and ``carried`` (21), the inertia that this adds to the body.
+    wheels, ``wheel_torques`` all that acts on them. Where laws may be too steep for a step (`efforts.lags`) also
+    ``lag`` of the joint; and of wheels ``coupling`` (3, n), by which their torques grow with the body's angular
+    acceleration, and ``carried`` (21), the inertia that this adds to the body.
     """
     form = kind.form
     n_u, n_axes = (0, 0) if kind.floating else (form.n_u, form.n_axes)

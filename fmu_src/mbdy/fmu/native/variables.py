@@ -37,7 +37,8 @@ def variables(identity: Identity, arrays: Sequence[Array], equations: Equations)
         *(line for name, some in names_of(equations).items() for line in _names(name, some)),
         "static const mbdy_rule rules[] = {", *_rules(equations.rules), "};", "",
         "static const plant_model own = {", f"    {numbers}, variables,",
-        f"    {{inputs, parameters, states, starts, outputs, rows, {len(equations.rules)}, rules}},", "};", "",
+        f"    {{inputs, parameters, states, starts, outputs, rows, strengths, {len(equations.rules)}, rules}},",
+        "};", "",
         "const plant_model *plant_this(void) { return &own; }", "",
     ])  # fmt: skip
 

@@ -96,4 +96,4 @@ static void step(mbdy_core *core, double from, double to, double h, int order) {
     for (int i = 0; i < n; i++) x[i] = stage[i] + stages[(STAGES - 1) * n + i];
 }
 
-const mbdy_integrator mbdy_rosenbrock = {step, reals, places};
+const mbdy_integrator mbdy_rosenbrock = {step, reals, places, 0};

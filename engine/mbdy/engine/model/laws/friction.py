@@ -6,7 +6,6 @@ from typing import Any
 
 from mbdy.engine.model.law import JointValue, Law, Numbers
 
-
 NEARLY_AT_REST = 1e-6
 """Part of ``friction_rate`` below which tanh is its argument."""
 
@@ -40,4 +39,5 @@ LAW = Law(
     effort=effort,
     slow="friction_rate",
     resistance=resistance,
+    steepest=lambda k: {"friction": 0.0},
 )  # fmt: skip

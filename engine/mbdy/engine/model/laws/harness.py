@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from mbdy.engine.model.law import JointValue, Law, Numbers, Span
+from mbdy.engine.model.law import FAR, JointValue, Law, Numbers, Span
 
 
 def table(points: list[tuple[Any, Any]], q: Any) -> tuple[Any, Any]:
@@ -30,6 +30,18 @@ def spans(k: Numbers) -> list[Span]:
     return [*pairwise(places), (places[0] - beyond, places[0]), (places[-1], places[-1] + beyond)]
 
 
+def steepest(k: Numbers) -> dict[str, list[tuple[Any, Any]]]:
+    """The steepest piece, drawn out."""
+    import casadi as ca
+
+    most = 0.0
+    for (begin, before), (end, after) in pairwise(k["harness"]):
+        slope = (after - before) / (end - begin)
+        most = ca.if_else(ca.fabs(slope) > ca.fabs(most), slope, most)
+    drawn = [(-FAR, -FAR * most), *((place * FAR, FAR * most) for place in range(1, len(k["harness"])))]
+    return {"harness": drawn}
+
+
 LAW = Law(
     name="harness",
     words="harnesses",
@@ -38,4 +50,5 @@ LAW = Law(
     effort=lambda k, q, rate: table(k["harness"], q)[0],
     potential=lambda k, q: table(k["harness"], 0.0)[1] - table(k["harness"], q)[1],  # none at coordinate zero
     spans=spans,
+    steepest=steepest,
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mbdy.engine.model.law import JointValue, Law, Numbers, Span
+from mbdy.engine.model.law import FAR, JointValue, Law, Numbers, Span
 
 STOP_SOFTNESS = 1e-3
 """w [m, rad]: depth at which half of a stop's stiffness acts."""
@@ -62,4 +62,5 @@ LAW = Law(
     effort=effort,
     potential=potential,
     spans=spans,
+    steepest=lambda k: {"stop_lower": -2 * FAR, "stop_upper": -FAR},
 )
