@@ -117,7 +117,7 @@ def test_a_plant_tells_of_what_its_step_cannot_follow(words: str, integrator: st
     assert text.startswith(words)
     assert not told(Plant(MODEL, step=step, integrator=integrator), {**slow, **FRICTION})
     if not words.startswith("loop"):
-        assert f"for which {integrator} needs internal steps of " in text
+        assert f"for which {integrator} needs steps of " in text
         assert 'integrator="rosenbrock"' in text
         assert not told(Plant(MODEL, step=step, integrator="rosenbrock"), fast)
 

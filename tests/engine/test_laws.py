@@ -101,7 +101,7 @@ def test_impossible_laws_are_refused_at_run_time_too():
     plant = Plant(hinge("friction = 1\nstop_lower = -1\nstop_upper = 1\nstop_stiffness = 3"))
     for name, bad, good in (("friction_rate", 0.0, 1e-3), ("stop_lower", 2.0, -1.0)):
         plant[f"arm.joint.{name}"] = bad
-        with pytest.raises(VariableError, match="'arm'"):
+        with pytest.raises(VariableError, match=r"'arm\.joint\."):
             plant.step(0.1)
         plant[f"arm.joint.{name}"] = good
     plant.step(0.1)
@@ -169,7 +169,7 @@ def test_the_numbers_of_a_harness_are_parameters_and_its_points_are_not():
     plant["arm.joint.harness[4,2]"] = "-1 N*m"
     assert plant.derivatives(0.0, [3.0, 0.0])[1] == pytest.approx(-0.5)
     plant["arm.joint.harness[3,1]"] = "90 deg"
-    with pytest.raises(VariableError, match="'arm'"):
+    with pytest.raises(VariableError, match=r"'arm\.joint\."):
         plant.step(0.1)
     plant["arm.joint.harness[3,1]"] = "80 deg"
     plant.step(0.1)

@@ -10,7 +10,6 @@ int mbdy_blame(mbdy_core *core, const double *u, double n, double h, int order) 
     const size_t size = sizeof(double) * (size_t)m->n_x;
     double *x = core->vector[MBDY_X], *last = core->x_last, *rates = core->slope[0], largest = -1.0;
     int place = -1;
-    if (core->pace.group < 0) mbdy_pace(core, h, &core->pace);
     mbdy_stop_held(core, u, mbdy_gaps(core, u, INFINITY));
     mbdy_yield(core, u, h);
     for (double i = 0.0; place < 0 && i < n; i += 1.0) {

@@ -64,7 +64,7 @@ struct mbdy_core {
     double *closing; /* work of closing loops at the start */
     int *closing_places;
     struct mbdy_opening opening;
-    struct mbdy_pace pace; /* of the last look, or step that failed */
+    struct mbdy_pace pace; /* of the last look */
     const double **arg;
     double **res;
     double *w;
@@ -117,8 +117,8 @@ int mbdy_pace(mbdy_core *core, double h, struct mbdy_pace *pace);
 /* The same in words. */
 void mbdy_tell_pace(const mbdy_core *core, const mbdy_names *names, const struct mbdy_pace *pace, double h, char *text, size_t size);
 
-/* Of n steps of h that leave the finite numbers from the state of now: the place in x of what moves fastest before it does so,
-   and in core->pace whether the steps are too long. The state is anything then. */
+/* Of n steps of h that leave the finite numbers from the state of now: the place in x of what moves fastest before it does so.
+   The state is anything then. */
 int mbdy_blame(mbdy_core *core, const double *u, double n, double h, int order);
 
 /* Start values in S_CLOSED are moved until loops closed in u are closed; MBDY_UNCLOSED, with core->opening, where that

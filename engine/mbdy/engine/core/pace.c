@@ -258,7 +258,7 @@ void mbdy_tell_pace(const mbdy_core *core, const mbdy_names *names, const struct
         snprintf(fast, sizeof fast, "swings at %.4g Hz", pace->rate / (2.0 * acos(-1.0)));
     else
         snprintf(fast, sizeof fast, "decays at %.4g 1/s", pace->rate);
-    snprintf(text, size, "%s %s, for which %s needs internal steps of %g s or less, not %g s; take shorter ones, %s,%s", cause, fast,
+    snprintf(text, size, "%s %s, for which %s needs steps of %g s or less, not %g s; take a shorter internal step, %s,%s", cause, fast,
              mbdy_limits[core->method].name, rounded_down(pace->longest), h, mode ? "fewer modes" : "a smaller value", others);
 }
 
