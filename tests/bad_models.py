@@ -64,6 +64,9 @@ def bars(*loop: str, kind: str = 'kind = "pin"\naxis = [0, 0, 1]', name: str = "
 
 FILE: list[BadModel] = [
     ("syntax", "mbdy = 1\nname = = 3", "", "line 2, column 8"),
+    ("unquoted-unit", bus(mass="mass = 8 kg"), "", 'write "8 kg"'),
+    ("unquoted-unit-in-a-list", bus("com = [0, 1.5e-2 m, 0]"), "", 'write "1.5e-2 m"'),
+    ("unquoted-unit-in-a-table", hinged('frame = { sequence = "z", angles = [-90deg] }'), "", 'write "-90 deg"'),
     ("duplicate-table", "mbdy = 1\n[body.a]\n[body.a]", "", "not valid TOML"),
     ("duplicate-key", bus("mass = 2"), "", "not valid TOML"),
     ("nested-too-deep", "a = " + "[" * 5000, "", "nested too deep"),
@@ -314,6 +317,9 @@ INERTIA: list[BadModel] = [
         ["[body.tip]", "mass = 5", "com = [1, 0, 0]", "inertia = [1, 1, 1]",
          "joint = { to = 'panel', kind = 'revolute', axis = [0, 0, 1], at = [0, 0, 2] }"])),
      "body.panel.joint", "moves no inertia"),
+    ("idle-free-beam", "\n".join(["mbdy = 1", "[body.b]",
+     'joint = { to = "inertial", kind = "free" }', "[body.b.flex.beam]", "length = 10", "mass_per_length = 1",
+     "bending_stiffness = 500", "modes = 2", 'ends = "free"']), "body.b.joint", "give body.b.flex.beam.polar_inertia"),
     ("idle-gimbal-lock", panel('kind = "gimbal"', 'sequence = "zyz"'), "body.panel.joint",
      "its middle angle is 0 deg at the start, where its three axes lie in one plane"),
     ("idle-wheel-is-all", hinged(more="[body.panel.wheel.x]\naxis = [0, 1, 0]\ninertia = 1"), "body.panel.joint",
@@ -469,6 +475,11 @@ WARNED_MODELS: list[BadModel] = [
     ("massless-link", panel('kind = "revolute"', "axis = [0, 1, 0]", body="mass = 0", more=(
         "[body.tip]\nmass = 1\ninertia = [1, 1, 1]\njoint = { to = 'panel', kind = 'revolute', axis = [1, 0, 0] }")),
      "body.panel.mass", "massless body between joints"),
+    ("inertia-left-out", panel('kind = "prismatic"', "axis = [0, 1, 0]", body="mass = 1"), "body.panel.inertia",
+     "is left out where the body turns, so it is a point mass; give it, or [0, 0, 0]"),
+    ("damping-in-percent", boom("damping_ratios = [0.01, 2]"), "body.boom.flex.damping_ratios",
+     "2 is above 1: such a mode does not swing; did you mean 2 %, 0.02?"),
+    ("damping-of-a-beam-in-percent", beam("damping_ratio = 3"), "body.boom.flex.beam.damping_ratio", "3 is above 1"),
     ("massless-inertia", hinged().replace("mass = 1\n", "mass = 0\n"), "body.panel.mass", "but the body has inertia"),
     ("stiffness-negative", hinged("stiffness = -1"), "body.panel.joint.stiffness", "is negative"),
     ("damping-negative", hinged("damping = -1"), "body.panel.joint.damping", "is negative"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -151,11 +152,13 @@ def test_a_bad_model_is_told_with_its_place(text: str, path: str, fragment: str,
     file.write_text(text, encoding="utf-8")
     said = mbdy("check", file, "--json")
     assert said.status == 2
-    assert f"{file}: {path}" in said.err
+    assert re.search(rf"{re.escape(str(file))}: (line \d+: )?{re.escape(path)}", said.err)
     assert fragment in said.err
     told = said.json
     assert not told["ok"]
-    assert any(f["path"] == path and fragment in f"{f['message']}; {f['remedy']}" for f in told["faults"])
+    faults = [f for f in told["faults"] if f["path"] == path and fragment in f"{f['message']}; {f['remedy']}"]
+    assert faults
+    assert all(f["line"] is None or f"line {f['line']}: {path}" in said.err for f in faults)
 
 
 @pytest.mark.parametrize(("text", "path", "fragment"), [pytest.param(*odd[1:], id=odd[0]) for odd in WARNED_MODELS])
@@ -164,7 +167,7 @@ def test_an_odd_model_is_taken_with_a_warning(text: str, path: str, fragment: st
     file.write_text(text, encoding="utf-8")
     said = mbdy("check", file, "--json")
     assert said.status == 0
-    assert said.err.startswith(f"warning: {file}: {path}")
+    assert re.match(rf"warning: {re.escape(str(file))}: line \d+: {re.escape(path)}", said.err)
     assert len(said.json["warnings"]) == 1
     assert fragment in said.json["warnings"][0]
 

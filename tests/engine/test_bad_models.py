@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import pickle
+import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,9 @@ from hypothesis import strategies as st
 
 from bad_models import BAD_MODELS, WARNED_MODELS, bars, beam, boom, bus, hinged, panel
 from mbdy.engine.assembly.start import assemble
+from mbdy.engine.files.lines import lines_of
 from mbdy.engine.files.read import load, loads
+from mbdy.engine.files.rules import keep_rules
 from mbdy.engine.model.faults import Fault, ModelError, ModelWarning
 
 
@@ -51,7 +55,7 @@ def test_warned(text: str, path: str, fragment: str) -> None:
     with pytest.warns(ModelWarning) as caught:
         loads(text, source="odd.toml")
     assert len(caught) == 1
-    assert str(caught[0].message).startswith(f"odd.toml: {path}: ")
+    assert re.match(rf"odd\.toml: line \d+: {re.escape(path)}: ", str(caught[0].message))
     assert fragment in str(caught[0].message)
     assert caught[0].filename == __file__
 
@@ -118,6 +122,73 @@ def test_words_of_a_fault() -> None:
     error = ModelError("sat.toml", [fault, Fault("", "is empty")])
     assert str(error) == f"sat.toml: {fault}\nsat.toml: is empty"
     assert pickle.loads(pickle.dumps(error)).faults == error.faults
+
+
+ODD_LINES = """mbdy = 1
+[body.bus]                   # a comment with [brackets] and "quotes"
+mass = 10
+inertia = [
+  [1, 0, 0],   # xx
+  [0, -2, 0],
+  [0, 0, 1],
+]
+joint = { to = "inertial", kind = "free", att = 1 }
+node.'a b'.at = [0, 0,
+  "1 kg"]
+[body."panel"]
+name = '''
+mass = 3
+'''
+[body.panel.joint]
+to = "bus"
+kind = "revolute"
+axis = [0, 0, 1]
+[initial]
+bus.omega = [
+  0, 0, nan]
+"""
+
+
+def test_every_fault_has_its_line(tmp_path: Path) -> None:
+    (tmp_path / "odd.toml").write_text(ODD_LINES)
+    with pytest.raises(ModelError) as caught:
+        load(tmp_path / "odd.toml")
+    lines = {fault.path: fault.line for fault in caught.value.faults}
+    assert lines == {
+        "body.bus.inertia": 4, "body.bus.joint.att": 9, 'body.bus.node."a b"': 10, 'body.bus.node."a b".at[3]': 11,
+        "body.panel.name": 13, "body.panel.mass": 12, "initial.bus.omega[3]": 22,
+    }  # fmt: skip
+    assert f"{tmp_path / 'odd.toml'}: line 12: body.panel.mass: is missing; " in str(caught.value)
+
+
+def test_lines_are_those_of_all_that_tomllib_reads() -> None:
+    text = boom(more=ODD_LINES.partition("mass = 10")[2].replace("body.", "more.").replace("[initial]", "[[last]]"))
+    lines = lines_of(f"x.y = 1979-05-27 07:32:00\n{text}")
+    assert {lines[path] for path in ("x", "x.y")} == {1}
+    assert lines["body.boom.flex.coupling[5][2]"] == lines["body.boom.flex.coupling"]
+    assert lines["last.bus.omega[3]"] == text.count("\n") + 1
+
+
+def test_a_loop_that_cannot_be_closed_has_its_line(tmp_path: Path) -> None:
+    text = bars().replace("at = [2.5, 0, 0]", "at = [25, 0, 0]")
+    (tmp_path / "far.toml").write_text(text)
+    with pytest.raises(ModelError, match=rf"far\.toml: line {text[: text.index('[loop')].count(chr(10)) + 1}: loop\."):
+        assemble(load(tmp_path / "far.toml"))
+
+
+def test_faults_of_models_made_in_python_have_no_line() -> None:
+    model = loads(bus())
+    with pytest.raises(ModelError) as caught:
+        keep_rules(replace(model, bodies=(replace(model.bodies[0], mass=-1.0),)))
+    assert [fault.line for fault in caught.value.faults] == [None]
+
+
+@pytest.mark.parametrize("digits", [7, 8])
+def test_decimals_of_a_quaternion_are_not_doubted(digits: int) -> None:
+    attitude = [round(x / 30**0.5, digits) for x in (1, 2, 3, 4)]
+    loads(
+        panel('kind = "fixed"', f"frame = {{ quaternion = {attitude} }}", more=f"[initial]\nbus.attitude = {attitude}")
+    )
 
 
 def test_a_name_without_its_suffix(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ellipk
 
 from mbdy.blocks import Plant, VariableError, simulate
-from mbdy.engine import Joint, ModelError, dumps, loads
+from mbdy.engine import Joint, ModelError, dumps, loads, verify
 
 HINGE = """
 mbdy = 1
@@ -84,6 +84,11 @@ def test_laws_come_back_from_the_file_that_is_written():
         ("friction = 1\nfriction_rate = 0", "friction_rate", "> 0, got 0"),
         ("friction_rate = 1", "friction", "is missing beside 'friction_rate'"),
         ("stop_lower = 0\nstop_upper = 1", "stop_stiffness", "is missing beside 'stop_lower'"),
+        (
+            "stop_stiffness = 3",
+            "stop_lower",
+            "is missing beside 'stop_stiffness'; give stop_lower or stop_upper, or both",
+        ),
         ("stop_lower = 1\nstop_upper = 1\nstop_stiffness = 3", "stop_lower", "must be below stop_upper"),
         ('cubic_stiffness = "3 N*m/rad"', "cubic_stiffness", "N"),
         ("friction = [1, 2]", "friction", "has 2 values"),
@@ -101,7 +106,7 @@ def test_impossible_laws_are_refused_at_run_time_too():
     plant = Plant(hinge("friction = 1\nstop_lower = -1\nstop_upper = 1\nstop_stiffness = 3"))
     for name, bad, good in (("friction_rate", 0.0, 1e-3), ("stop_lower", 2.0, -1.0)):
         plant[f"arm.joint.{name}"] = bad
-        with pytest.raises(VariableError, match=r"'arm\.joint\."):
+        with pytest.raises(VariableError, match=r"parameter 'arm\.joint\.\w+(\[4,1\])?': must be "):
             plant.step(0.1)
         plant[f"arm.joint.{name}"] = good
     plant.step(0.1)
@@ -169,7 +174,7 @@ def test_the_numbers_of_a_harness_are_parameters_and_its_points_are_not():
     plant["arm.joint.harness[4,2]"] = "-1 N*m"
     assert plant.derivatives(0.0, [3.0, 0.0])[1] == pytest.approx(-0.5)
     plant["arm.joint.harness[3,1]"] = "90 deg"
-    with pytest.raises(VariableError, match=r"'arm\.joint\."):
+    with pytest.raises(VariableError, match=r"parameter 'arm\.joint\.\w+(\[4,1\])?': must be "):
         plant.step(0.1)
     plant["arm.joint.harness[3,1]"] = "80 deg"
     plant.step(0.1)
@@ -249,6 +254,18 @@ def test_a_wheel_with_coulomb_friction_slows_at_a_constant_rate():
     assert loads(dumps(plant.model)) == plant.model
     with pytest.raises(ModelError, match=r"body\.bus\.wheel\.z\.friction.*>= 0 N\.m, got -1"):
         rotor("friction = -1")
+
+
+@pytest.mark.parametrize(("side", "sign"), [("lower", -1.0), ("upper", 1.0)])
+def test_one_stop_is_enough(side: str, sign: float):
+    """The other way the joint turns freely; at the stop it comes back with what it had."""
+    model = hinge(f'stop_{side} = "{sign * 20} deg"\nstop_stiffness = 2000', rate=sign)
+    assert loads(dumps(model)).bodies == model.bodies
+    assert f"stop_{'upper' if side == 'lower' else 'lower'}" not in dumps(model)
+    run = simulate(model, until=20.0, every=0.1, step=1e-3)
+    assert run["arm.joint.rate"][-1] == pytest.approx(-sign, abs=1e-5)
+    assert run["arm.joint.angle"][-1] * sign < -15.0
+    verify(model, states=20)
 
 
 def test_a_stop_never_pulls():

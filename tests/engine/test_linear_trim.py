@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from mbdy.blocks import Plant
-from mbdy.engine import Body, Joint, Model, TrimError, linearize, trim
+from mbdy.engine import Body, Joint, Model, TrimError, linearize, loads, trim
 from mbdy.engine.model.faults import RefusalError
 from systems import chain, diagonal, floating
 
@@ -121,3 +122,69 @@ def test_bad_requests_are_told():
     point = trim(arm())
     with pytest.raises(KeyError, match="an output that is no state"):
         point["system.energy"]
+
+
+ARM = """
+mbdy = 1
+[system]
+gravity = [0, -9.81, 0]
+[body.arm]
+mass = 1
+com = [1, 0, 0]
+inertia = [0.1, 0.1, 0.1]
+[body.arm.joint]
+to = "inertial"
+kind = "revolute"
+axis = [0, 0, 1]
+"""
+FOREARM = """
+[body.forearm]
+mass = 1
+com = [0.5, 0, 0]
+inertia = [0.1, 0.1, 0.1]
+joint = { to = "arm", kind = "revolute", axis = [0, 0, 1], at = [2, 0, 0], cubic_stiffness = 40 }
+"""
+
+
+def hanging(laws: str) -> float:
+    """[rad] The angle that the effort of ``laws`` holds against 9.81 N on an arm of 1 m, by bisection."""
+    from scipy.optimize import brentq
+
+    efforts = {
+        "cubic_stiffness = 100": lambda q: -100 * q**3,
+        "stop_stiffness = 1e4\nstop_lower = -0.22": lambda q: (
+            1e4 * max(-0.22 - q, 0.0) ** 2 / (max(-0.22 - q, 0.0) + 1e-3)
+        ),
+        "harness = [[-1, 20], [-0.22, 0], [0.22, 0], [1, -20]]": lambda q: -20 * min(q + 0.22, 0.0) / 0.78,
+        "": lambda q: 0.0,
+    }
+    return brentq(lambda q: efforts[laws](q) - 9.81 * math.cos(q), -1.6, 0.0, xtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "laws",
+    ["cubic_stiffness = 100", "stop_stiffness = 1e4\nstop_lower = -0.22",
+     "harness = [[-1, 20], [-0.22, 0], [0.22, 0], [1, -20]]", ""],
+)  # fmt: skip
+def test_an_equilibrium_is_found_from_where_the_slope_vanishes(laws: str) -> None:
+    """The effort of gravity and of such laws has no slope at zero: Newton's method alone has no way to go."""
+    assert trim(loads(ARM + laws))["arm.joint.angle"] == pytest.approx(hanging(laws), abs=1e-8)
+
+
+def test_an_equilibrium_of_two_is_found_from_afar() -> None:
+    model = loads(ARM.replace('"revolute"', '"revolute"\nstiffness = 60') + FOREARM)
+    point = trim(model)
+    again = trim(model, at={"arm.joint.angle": 1.2, "forearm.joint.angle": -1.5})
+    for name in ("arm.joint.angle", "forearm.joint.angle"):
+        assert again[name] == pytest.approx(point[name], abs=1e-8)
+
+
+def test_a_hanging_ball_joint_is_found_from_the_side() -> None:
+    model = loads(ARM.replace('"revolute"', '"spherical"').replace("axis = [0, 0, 1]", ""))
+    w, x, y, z = np.ravel(trim(model)["arm.joint.attitude"])
+    assert (2 * (x * y + w * z), 1 - 2 * (x * x + z * z)) == pytest.approx((-1.0, 0.0), abs=1e-8)  # the arm's x hangs
+
+
+def test_torque_is_told_that_no_angle_holds() -> None:
+    with pytest.raises(TrimError, match=r"no steady motion found: arm\.joint\.rate changes by"):
+        trim(loads(ARM), at={"arm.joint.torque": 10.5})

@@ -133,7 +133,9 @@ def _bad_model(source: str, faults: tuple[Fault, ...]) -> Diagnosis:
     lines = [f"{source}: {fault}" for fault in faults]
     if len(faults) > 1:
         lines.append(f"{len(faults)} faults in {source}")
-    entries = ({"file": source, "path": f.path, "message": f.message, "remedy": f.remedy} for f in faults)
+    entries = (
+        {"file": source, "line": f.line, "path": f.path, "message": f.message, "remedy": f.remedy} for f in faults
+    )
     return Diagnosis(BAD_INPUT, tuple(lines), tuple(entries))
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mbdy.engine.core.library import compiled_equations
 from mbdy.engine.core.running import OK, Core
+from mbdy.engine.files.lines import with_lines_of
 from mbdy.engine.model.faults import Fault, ModelError, RefusalError
 from mbdy.engine.model.ports import Ports, coordinates, ports
 from mbdy.engine.model.system import Model
@@ -185,7 +186,8 @@ def open_loop(model: Model, text: str) -> ModelError:
     """The core's ``text`` of a loop of ``model`` that cannot be closed as a fault of its file."""
     said, _, remedy = text.partition("; ")
     path, colon, message = said.partition(": ")
-    return ModelError(model.source, [Fault(path, message, remedy) if colon else Fault("", said, remedy)])
+    fault = Fault(path, message, remedy) if colon else Fault("", said, remedy)
+    return ModelError(model.source, with_lines_of(model.source, [fault]))
 
 
 def _angle(p: Array, q: Array) -> float:

@@ -145,6 +145,13 @@ def warn_of_body(body: Body, carries: bool, findings: Findings) -> None:
             findings.warn(f"{path}.mass", "is 0, but the body has inertia", "check that it is meant")
 
 
+def warn_of_point_mass(body: Body, findings: Findings) -> None:
+    """Warn of a body whose file leaves its inertia out."""
+    if body.mass > 0 and not body.flex and not np.any(body.inertia):
+        message = "is left out where the body turns, so it is a point mass"
+        findings.warn(f"{path_of(('body', body.name))}.inertia", message, "give it, or [0, 0, 0] if that is meant")
+
+
 def warn_of_origin(body: Body, findings: Findings) -> None:
     """Warn of modes that move the place where a joint holds their body."""
     for name, node in body.nodes.items():

@@ -16,8 +16,8 @@ from mbdy.engine.model.units import quantity
 
 UNIT_NORM = 1e-14
 """A quaternion whose norm is this near to one stays as it is, bit for bit."""
-NEAR_UNIT = 1e-9
-"""A norm this near to one is rounding of the decimals in the file and not worth a warning."""
+NEAR_UNIT = 1e-6
+"""A norm this near to one is rounding of a file's decimals, seven digits or more, and not worth a warning."""
 NO_DIRECTION = 1e-9
 """A quaternion shorter than this is taken for zero."""
 ORTHOGONALITY = 1e-6

@@ -227,6 +227,10 @@ def _lawful(values: dict[str, Any], path: str, findings: Findings) -> dict[str, 
         for name in missing:
             message = f"is missing beside '{present[0].name}'"
             findings.refuse(f"{path}.{name}", message, f"give all of {', '.join(needed)}")
+        if law.either and not missing and not any(name in values for name in law.either):
+            missing = list(law.either)
+            message = f"is missing beside '{present[0].name}'"
+            findings.refuse(f"{path}.{missing[0]}", message, f"give {' or '.join(law.either)}, or both")
         sound = not missing and all(values[value.name] for value in present)
         for value in present if sound else ():
             least, numbers = value.minimum, values[value.name]
@@ -236,7 +240,8 @@ def _lawful(values: dict[str, Any], path: str, findings: Findings) -> dict[str, 
                 findings.refuse(f"{path}.{value.name}", f"must be {wanted}, got {wrong}", "give another value")
                 sound = False
         for value in present if sound else ():
-            pairs = zip(values[value.name], values[value.below], strict=True) if value.below else ()
+            paired = value.below in values
+            pairs = zip(values[value.name], values[value.below], strict=True) if paired else ()
             if not all(low < high for low, high in pairs):
                 findings.refuse(f"{path}.{value.name}", f"must be below {value.below}", "swap the two")
                 sound = False

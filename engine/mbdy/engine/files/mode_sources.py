@@ -9,6 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mbdy.engine.files.tables import BodyTable
 from mbdy.engine.flexible.modal_body import ModalBody
 from mbdy.engine.flexible.moments import clamped
@@ -53,6 +55,7 @@ def body_of(source: str, table: BodyTable, path: str, folder: Path, findings: Fi
     _keep_ends(source, arguments, table, place, findings)
     if len(findings.faults) > before:
         return None
+    warn_of_damping(arguments.get("damping_ratio", 0.0), f"{place}.damping_ratio", findings)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", ModelWarning)
         try:
@@ -66,6 +69,16 @@ def body_of(source: str, table: BodyTable, path: str, folder: Path, findings: Fi
             for entry in told:
                 if isinstance(entry.message, ModelWarning):
                     findings.warn(*_placed(str(entry.message), keys, place, path, "make sure that it is meant"))
+
+
+def warn_of_damping(ratios: object, path: str, findings: Findings) -> None:
+    """Warn of damping ratios that feed energy in, or so large that modes do not swing: percents were meant?"""
+    zeta = np.atleast_1d(np.asarray(ratios, dtype=float))
+    if np.any(zeta < 0):
+        findings.warn(path, "is negative and feeds energy in", "make sure that it is meant")
+    if np.any(zeta > 1):
+        message = f"{zeta.max():g} is above 1: such a mode does not swing"
+        findings.warn(path, message, f"did you mean {zeta.max():g} %, {zeta.max() / 100:g}?")
 
 
 def _function(

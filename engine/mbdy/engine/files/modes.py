@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from mbdy.engine.files.fields import symmetric_tensor
-from mbdy.engine.files.mode_sources import body_of
+from mbdy.engine.files.mode_sources import body_of, warn_of_damping
 from mbdy.engine.files.tables import REMEDIES, BodyTable, FlexTable, NodeTable
 from mbdy.engine.flexible.modal_body import ModalBody, nested
 from mbdy.engine.flexible.sources import SOURCES
@@ -215,8 +215,7 @@ def _spectral(table: FlexTable, m: int, path: str, findings: Findings) -> tuple[
     mass = np.ones(m) if table.mass is None else _array(table, "mass", (m,), path, findings)
     if zeta is None or mass is None:
         return None, None, None
-    if np.any(zeta < 0):
-        findings.warn(f"{path}.damping_ratios", "is negative and feeds energy in", "make sure that it is meant")
+    warn_of_damping(zeta, f"{path}.damping_ratios", findings)
     if np.any(mass <= 0):
         findings.refuse(f"{path}.mass", f"must be > 0, got {mass.min():g}", "give the modal masses, 1 if left out")
     return np.diag(mass), np.diag(mass * omega**2), np.diag(2 * zeta * mass * omega)

@@ -6,6 +6,7 @@ save(model, "copy.toml")
 
 from __future__ import annotations
 
+import re
 import tomllib
 import warnings
 from collections.abc import Mapping, MutableMapping
@@ -22,11 +23,13 @@ from mbdy.engine.files.checks import (
     check_wheels,
     warn_of_body,
     warn_of_origin,
+    warn_of_point_mass,
     warn_of_unturned,
 )
 from mbdy.engine.files.inertia import faults_of_energy, faults_of_inertia
 from mbdy.engine.files.initial import starts_of
 from mbdy.engine.files.joints import joint_of, place_of
+from mbdy.engine.files.lines import with_lines
 from mbdy.engine.files.loops import check_joints_places, check_loop, loop_of
 from mbdy.engine.files.modes import Material, material_of
 from mbdy.engine.files.port_choice import choice_of
@@ -37,6 +40,9 @@ from mbdy.engine.model.system import INERTIAL, Body, GravityGradient, Joint, Loo
 from mbdy.engine.model.whole_file import whole_file
 
 __all__ = ["dumps", "load", "loads", "save"]
+
+_BARE_QUANTITY = re.compile(r"(?<![\"'\w.])([+-]?\d[\d_.]*(?:[eE][+-]?\d+)?)[ \t]*([^\W\d_][\w/*^·.²³°]*|[°%][\w]*)")
+"""A number and a unit as they stand in a line, without quotes."""
 
 CHECKED: MutableMapping[int, Model] = WeakValueDictionary()
 """Models, by their identity, that keep the rules of model files; what is made or changed in Python has yet to show."""
@@ -61,12 +67,12 @@ def load(path: str | PathLike[str]) -> Model:
         raise ModelError(source, [Fault("", message, "save it as UTF-8")]) from None
     except ValueError as error:  # a path that no system has, such as one with a zero byte
         raise ModelError(source, [Fault("", f"cannot be read: {error}", "give the path of a TOML file")]) from None
-    return _model(text, source, stem=Path(source).stem, stacklevel=3)
+    return model_of(text, source, stem=Path(source).stem, stacklevel=3)
 
 
 def loads(text: str, source: str = "<string>") -> Model:
     """The model in ``text``; ``source`` is what messages call it. Raises and warns as `load`."""
-    return _model(text, source, stem="model", stacklevel=3)
+    return model_of(text, source, stacklevel=3)
 
 
 def save(model: Model, path: str | PathLike[str]) -> None:
@@ -76,7 +82,8 @@ def save(model: Model, path: str | PathLike[str]) -> None:
         file.write(text)
 
 
-def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
+def model_of(text: str, source: str, *, stem: str = "model", stacklevel: int = 3, lines: bool = True) -> Model:
+    """`loads`, for a file called ``stem``; ``lines`` says whether faults tell their lines in ``text``."""
     findings = Findings()
     raw = _parsed(text, source)
     known = list(raw["body"]) if isinstance(raw.get("body"), dict) else []
@@ -107,16 +114,19 @@ def _model(text: str, source: str, *, stem: str, stacklevel: int) -> Model:
     for fault in faults_of_energy(model):
         if not findings.faulty(fault.path.removesuffix(".flex.coupling")):
             findings.faults.append(fault)
-    findings.faults += _faults_of_sound_parts(faults_of_inertia(model), model, findings)
+    idle = _faults_of_sound_parts(faults_of_inertia(model), model, findings)
+    findings.faults += [_with_polar_inertia(fault, file) for fault in idle]
     unjudged = {*unread, *(["loop"] if len(loops) < len(file.loop) else [])}
     model = replace(model, port_choice=choice_of(file.ports, model, unjudged, findings))
     if findings.faults:
-        raise ModelError(source, findings.faults)
+        raise ModelError(source, with_lines(findings.faults, text) if lines else findings.faults)
     carried = {joint.to for joint in joints.values()}
     for body in bodies:
         warn_of_body(body, body.name in carried, findings)
+        if "inertia" not in file.body[body.name].model_fields_set and _turns(body.name, joints):
+            warn_of_point_mass(body, findings)
     warn_of_unturned(model, unturned, findings)
-    for warning in findings.warnings:
+    for warning in with_lines(findings.warnings, text) if findings.warnings else ():
         warnings.warn(f"{source}: {warning}", ModelWarning, stacklevel=stacklevel)
     CHECKED[id(model)] = model
     return model
@@ -126,12 +136,24 @@ def _parsed(text: str, source: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        fault = Fault("", f"is not valid TOML: {error}", "see https://toml.io for the syntax")
+        fault = Fault(
+            "", f"is not valid TOML: {error}", _unquoted(text, str(error)) or "see https://toml.io for the syntax"
+        )
     except RecursionError:
         fault = Fault("", "is not valid TOML: brackets nested too deep")
     except ValueError as error:  # a number with thousands of digits
         fault = Fault("", f"is not valid TOML: {error}")
     raise ModelError(source, [fault]) from None
+
+
+def _unquoted(text: str, error: str) -> str:
+    """A remedy where an ``error`` of TOML's syntax stands at the unit of a number without quotes; otherwise empty."""
+    place = re.search(r"line (\d+), column (\d+)", error)
+    line = text.split("\n")[int(place[1]) - 1] if place else ""
+    for bare in _BARE_QUANTITY.finditer(line):
+        if place and bare.start() < int(place[2]) <= bare.end() + 1:
+            return f'a value with its unit is text: write "{bare[1]} {bare[2]}"'
+    return ""
 
 
 def _check_file(file: FileTable, known: list[str], findings: Findings) -> None:
@@ -209,6 +231,25 @@ def _gradient(file: FileTable, joints: dict[str, Joint], findings: Findings) -> 
 
 def _rooted(body: Body) -> Body:
     return replace(body, joint=replace(body.joint, to=INERTIAL))
+
+
+def _turns(body: str, joints: dict[str, Joint]) -> bool:
+    """Whether some joint between ``body`` and inertial space has a rotation."""
+    turning = False
+    while body != INERTIAL:
+        turning |= joints[body].n_rotations > 0
+        body = joints[body].to
+    return turning
+
+
+def _with_polar_inertia(fault: Fault, file: FileTable) -> Fault:
+    """A ``fault`` of a beam that moves no inertia about its axis, with the key that gives it some."""
+    for name, body in file.body.items():
+        beam = getattr(body.flex, "beam", None)
+        if fault.path == path_of(("body", name, "joint")) and beam and "polar_inertia" not in beam:
+            place = path_of(("body", name, "flex", "beam", "polar_inertia"))
+            return replace(fault, remedy=f"give {place} in kg.m if this is its axis, or {fault.remedy}")
+    return fault
 
 
 def _faults_of_sound_parts(faults: list[Fault], model: Model, findings: Findings) -> list[Fault]:

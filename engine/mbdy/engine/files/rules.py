@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from mbdy.engine.files.read import CHECKED, loads
+from mbdy.engine.files.read import CHECKED, model_of
 from mbdy.engine.files.write import dumps
 from mbdy.engine.model.faults import Fault, ModelError, ModelWarning
 from mbdy.engine.model.system import Model
@@ -26,7 +26,7 @@ def keep_rules(model: Model) -> None:
         raise ModelError(source, [Fault("", f"cannot be written as a model file: {fault}")]) from None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
-        read = loads(text, source=source)
+        read = model_of(text, source, lines=False)
     faults = [
         Fault(f"body.{one.name}.joint.kind", f"these axes make no joint of kind {one.joint.kind}", "give others")
         for one, other in zip(model.bodies, read.bodies, strict=True)

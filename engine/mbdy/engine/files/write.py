@@ -62,7 +62,7 @@ def _body(body: Body) -> Iterator[str]:
     yield f"mass = {_literal(body.mass)}"
     if body.com != ZERO3:
         yield f"com = {_literal(body.com)}"
-    if any(any(row) for row in body.inertia):
+    if any(any(row) for row in body.inertia) or (body.mass and not body.flex):
         yield f"inertia = {_literal(_shortest(body.inertia))}"
     yield from ("", _head("body", body.name, "joint"), *_joint(body.joint))
     for name, wheel in body.wheels.items():
@@ -122,6 +122,8 @@ def _joint(joint: Joint) -> Iterator[str]:
             if value.points:
                 unit = "m" if joint.n_translations else "rad"
                 yield f"{value.name} = {_literal([_with_units(point, (unit, '')) for point in numbers])}"
+            elif law.either and numbers == (value.default,) * len(numbers):
+                continue
             elif any(numbers) or (numbers and not law.always):
                 units = [value.translation] * joint.n_translations + [value.rotation] * joint.n_rotations
                 entries = _with_units(numbers, units)

@@ -198,7 +198,7 @@ class _Linear(Columns):
             self._law(j)(q[self.at.q[j]], x[self.at.speeds[j]], k[self.at.constants[j]], u[inputs], u[rest])
             for j, inputs, rest in self.jointed
         ]
-        return ca.vertcat(q[:0], *parts)
+        return ca.vertcat(q[:0, 0], *parts)
 
     def _law(self, j: int) -> Callable[..., Any]:
         kind = self.at.structures[j]

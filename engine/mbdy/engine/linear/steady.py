@@ -80,6 +80,14 @@ class Steady:
             rows.append(dy[self._errors])
         return np.concatenate(rows)
 
+    def fall(self, point: OperatingPoint) -> Array:
+        """Rates (n_x) of the coordinates with which the system would begin to move from rest at ``point``."""
+        x, n_q = self._slopes.rates(point), layout(self._model).n_q
+        x[:n_q] = point.x[:n_q]
+        rates = self._slopes.rates(replace(point, x=x))
+        rates[n_q:] = 0.0
+        return rates
+
     def drift(self, point: OperatingPoint) -> Array:
         """What the accelerations change by in a second along the motion; zero in a steady one."""
         along = self._slopes.rates(point)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,14 @@ TOLERANCE = 1e-9
 MOST_STEPS = 100
 SHORTEST = 2.0**-20
 """Part of a Newton step below which it is no step any more."""
+WIDEST = 1.0
+"""[rad] Largest change of an angle in one step: a slope near zero asks for many turns."""
+AWAY = (0.2, 0.6, 1.5, 3.0)
+"""[rad, m] How far away the search begins again, in turn, where no steady motion is found from the given place."""
+DIRECTIONS = 4
+"""In how many directions besides that in which the system falls."""
+MOST_TRIALS = 100
+"""Evaluations of a search by least squares."""
 WEAK = 1e-10
 """Singular values below this part of the largest are directions in which nothing changes."""
 
@@ -56,7 +65,8 @@ def trim(
     ``tolerance`` [rad/s2, m/s2] largest acceleration that is left; they must not change along the motion either.
 
     Rates stay as ``at`` has them unless ``free`` names them: at rest or in a steady spin those of joints are zero.
-    Newton's method with exact derivatives; of many solutions the one with the smallest change in each step. Raises
+    Newton's method with exact derivatives; of many solutions the one with the smallest change in each step. Where it
+    ends without one, least squares by a trust region go on, from there and from places farther and farther away. Raises
     `TrimError` where none is found, `RefusalError` for a bad ``at`` or ``tolerance``, KeyError for an unknown name.
     """
     model = model if isinstance(model, Model) else load_model(model)
@@ -67,21 +77,65 @@ def trim(
     point = operating_point(model, equations, at)
     steady = Steady(model, Slopes(equations), point)
     unknowns = _Unknowns(model, point, free, tuple(hold))
+    if not np.isfinite(steady.values(point)).all():
+        raise TrimError("the accelerations are not finite; a joint may move no inertia there: begin elsewhere")
+    end, left = _newton(steady, unknowns, point, tolerance)
+    if np.abs(left).max(initial=0.0) > tolerance:
+        end = _farther(steady, unknowns, point, tolerance)
+    if end is not None:
+        return _lasting(steady, end, max(CHANGING, tolerance))
+    free = ", ".join(unknowns.names) or "nothing"
+    remedy = "free other states or inputs, or begin elsewhere"
+    raise TrimError(f"no steady motion found: {steady.words(left)}; free were {free}: {remedy}")
+
+
+def _newton(
+    steady: Steady, unknowns: _Unknowns, point: OperatingPoint, tolerance: float
+) -> tuple[OperatingPoint, Array]:
+    """Where Newton's method ends from ``point``, and the accelerations there."""
     left = steady.values(point)
     for _ in range(MOST_STEPS):
-        if not np.isfinite(left).all():
-            raise TrimError("the accelerations are not finite; a joint may move no inertia there: begin elsewhere")
         if np.abs(left).max(initial=0.0) <= tolerance:
-            return _lasting(steady, point, max(CHANGING, tolerance))
+            break
         slope = steady.changes(point, *unknowns.directions(point))
         change = np.asarray(-np.linalg.lstsq(slope, left, rcond=WEAK)[0], dtype=np.float64)
+        change *= min(1.0, WIDEST / max(np.abs(change[unknowns.turning]).max(initial=0.0), WIDEST))
         step = _step(steady, unknowns, point, change, left)
         if step is None:
             break
         point, left = step
-    free = ", ".join(unknowns.names) or "nothing"
-    remedy = "free other states or inputs, or begin elsewhere"
-    raise TrimError(f"no steady motion found: {steady.words(left)}; free were {free}: {remedy}")
+    return point, left
+
+
+def _farther(steady: Steady, unknowns: _Unknowns, point: OperatingPoint, tolerance: float) -> OperatingPoint | None:
+    """The nearest steady motion that least squares find from ``point`` and, in turn, from farther and farther away."""
+    from scipy.optimize import least_squares
+
+    def values(change: Array) -> Array:
+        return steady.values(unknowns.moved(point, change))
+
+    def slopes(change: Array) -> Array:
+        return steady.changes(unknowns.moved(point, change), *unknowns.slopes(point, change))
+
+    n = unknowns.ways.size
+    ways = np.vstack(
+        [unknowns.along(point, steady.fall(point)), np.random.default_rng(0).choice((-1, 1), (DIRECTIONS, n))]
+    )
+    ways *= unknowns.ways / np.maximum(np.abs(ways * unknowns.ways).max(axis=1, initial=0.0, keepdims=True), 1e-300)
+    for ring in [np.zeros((1, n)), *(distance * ways for distance in AWAY)] if n else ():
+        found: list[tuple[float, OperatingPoint]] = []
+        for begin in ring:
+            if not np.isfinite(values(begin)).all():
+                continue
+            nearer = least_squares(
+                values, begin, cast("Any", slopes), x_scale="jac", xtol=1e-12, ftol=1e-12, max_nfev=MOST_TRIALS
+            )
+            end, left = _newton(steady, unknowns, unknowns.moved(point, nearer.x), tolerance)
+            if np.abs(left).max(initial=0.0) <= tolerance:
+                found.append((round(float(np.linalg.norm(end.x - point.x)), 6), end))
+        if found:
+            return min(found, key=lambda pair: pair[0])[1]
+    return None
 
 
 def _lasting(steady: Steady, point: OperatingPoint, most: float) -> OperatingPoint:
@@ -130,6 +184,14 @@ class _Unknowns:
         of_quaternions = {i: start for start in table.quaternions for i in range(start, start + 4)}
         self._quaternions = sorted({of_quaternions[i] for i in at if i in of_quaternions})
         self._x = [i for i in at if i < n_x and i not in of_quaternions]
+        units = [unit for v in table.states.values() for unit in v.units]
+        self.turning = np.array(
+            [*(units[i] == "rad" for i in self._x), *[True] * 3 * len(self._quaternions)], dtype=bool
+        )
+        self.turning = np.append(self.turning, np.zeros(len(self._u), dtype=bool))
+        self.ways = self.turning.astype(float)
+        self.ways[: len(self._x)] = [units[i] in ("rad", "m") for i in self._x]
+        """1 for the unknowns that a search begins away from, which are positions of joints."""
 
     def directions(self, point: OperatingPoint) -> tuple[Array, Array]:
         """Changes of x (n_x, n) and u (n_u, n) with each unknown."""
@@ -141,6 +203,20 @@ class _Unknowns:
             along_x[at : at + 4, begin : begin + 3] = quaternion_tangent(point.x[at : at + 4])
             begin += 3
         along_u[self._u, range(begin, n)] = 1.0
+        return along_x, along_u
+
+    def along(self, point: OperatingPoint, rates: Array) -> Array:
+        """What the unknowns (n) change by where the states have the ``rates`` (n_x)."""
+        turns = [4.0 * quaternion_tangent(point.x[at : at + 4]).T @ rates[at : at + 4] for at in self._quaternions]
+        return np.concatenate([rates[self._x], *turns, np.zeros(len(self._u))])
+
+    def slopes(self, point: OperatingPoint, change: Array) -> tuple[Array, Array]:
+        """Changes of x (n_x, n) and u (n_u, n) of `moved` with each element of ``change``."""
+        along_x, along_u = self.directions(point)
+        x = point.x + along_x @ change
+        for at in self._quaternions:
+            rows, q = slice(at, at + 4), x[at : at + 4]
+            along_x[rows] = (along_x[rows] - np.outer(q, q @ along_x[rows]) / (q @ q)) / np.linalg.norm(q)
         return along_x, along_u
 
     def moved(self, point: OperatingPoint, change: Array) -> OperatingPoint:

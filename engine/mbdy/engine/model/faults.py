@@ -28,14 +28,17 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing wrong: its ``path`` in the file (``body.panel.mass``), what is wrong, what would be right."""
+    """One thing wrong: its ``path`` in the file (``body.panel.mass``), what is wrong, what would be right; and the
+    ``line`` of the path, or of what is nearest to it."""
 
     path: str
     message: str
     remedy: str = ""
+    line: int | None = None
 
     def __str__(self) -> str:
-        place = f"{self.path}: " if self.path else ""
+        place = f"line {self.line}: " if self.line else ""
+        place += f"{self.path}: " if self.path else ""
         return f"{place}{self.message}" + (f"; {self.remedy}" if self.remedy else "")
 
 

@@ -1,6 +1,6 @@
 """Stops: a penalty ``k e^2 / (e + w)`` of the depth e beyond a stop, smooth at its touch and of stiffness k soon after.
 
-Its damper grows with the same share ``e / (e + w)``; a stop never pulls.
+Its damper grows with the same share ``e / (e + w)``; a stop never pulls. One of the two may be left out.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from typing import Any
 
 from mbdy.engine.model.law import FAR, JointValue, Law, Numbers, Span
 
+NO_STOP = 1e9
+"""[m, rad] Where the stop on the other side of a one-sided one is: no coordinate comes so far."""
 STOP_SOFTNESS = 1e-3
 """w [m, rad]: depth at which half of a stop's stiffness acts."""
 NEAR, DEEP = 5 * STOP_SOFTNESS, 20 * STOP_SOFTNESS
@@ -37,7 +39,9 @@ def potential(k: Numbers, q: Any) -> Any:
 def spans(k: Numbers) -> list[Span]:
     lower, upper = k["stop_lower"], k["stop_upper"]
     inside = min(NEAR, upper - lower)
-    return [(lower - DEEP, lower), (upper, upper + DEEP), (lower, lower + inside), (upper - inside, upper)]
+    below = [(lower - DEEP, lower), (lower, lower + inside)] if lower > -NO_STOP else []
+    above = [(upper, upper + DEEP), (upper - inside, upper)] if upper < NO_STOP else []
+    return [*below[:1], *above[:1], *below[1:], *above[1:]]
 
 
 def _depths(k: Numbers, q: Any) -> tuple[tuple[Any, int], tuple[Any, int]]:
@@ -55,10 +59,11 @@ LAW = Law(
         JointValue(
             "stop_stiffness", "N/m", "N.m/rad", "Stiffness of the stops", default=None, minimum=0.0, strength=True
         ),
-        JointValue("stop_lower", "m", "rad", "Lower stop", default=None, below="stop_upper"),
-        JointValue("stop_upper", "m", "rad", "Upper stop", default=None),
+        JointValue("stop_lower", "m", "rad", "Lower stop", default=-NO_STOP, below="stop_upper"),
+        JointValue("stop_upper", "m", "rad", "Upper stop", default=NO_STOP),
         JointValue("stop_damping", "N.s/m", "N.m.s/rad", "Damping of the stops", minimum=0.0, strength=True),
     ),
+    either=("stop_lower", "stop_upper"),
     effort=effort,
     potential=potential,
     spans=spans,
