@@ -53,7 +53,7 @@ def symmetric_tensor(tensor: Matrix3) -> Matrix3:
     if least < -NEGATIVE_MOMENT * scale:
         remedy = "check the signs and that it is taken about the mass centre; moments must be >= 0 kg.m2"
         raise RefusalError(f"has a negative principal moment, {least:.6g} kg.m2", remedy)
-    x, y, z = (matrix / 2 + matrix.T / 2).tolist()
+    x, y, z = np.where(matrix == matrix.T, matrix, matrix / 2 + matrix.T / 2).tolist()  # halves of tiny ones round
     return (tuple(x), tuple(y), tuple(z))
 
 
