@@ -271,7 +271,7 @@ def test_a_run_that_fails_keeps_its_rows(as_json: bool, satellite: Path, mbdy):
     said = mbdy("simulate", satellite, *words, *(["--json"] if as_json else []))
     assert said.status == 1
     assert "left the finite numbers" in said.err
-    assert "rows until then are in run.csv and run.html (" in said.err
+    assert "s are in run.csv and run.html (" in said.err
     _, rows = table("run.csv")
     assert len(rows) > 3
     assert rows[:, 0].tolist() == pytest.approx((np.arange(len(rows)) * 0.01).tolist())

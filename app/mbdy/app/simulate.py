@@ -175,7 +175,8 @@ class Done:
         """Where the rows of a run that ended early are."""
         if not self.kept:
             return "nothing was kept" + ("" if self.lost else " (no -o, no --report)")
-        return f"rows until then are in {' and '.join(map(str, self.kept.values()))} ({counted(len(self.run), 'row')})"
+        files, last = " and ".join(map(str, self.kept.values())), self.run.time[-1] if len(self.run) else 0.0
+        return f"rows up to {last:.9g} s are in {files} ({counted(len(self.run), 'row')})"
 
 
 def _suited(path: Path, option: str) -> Path:

@@ -23,10 +23,10 @@ def read_nastran(
     ``bulk``. MSC and Siemens Nastran write MAAX and KAAX with ``PARAM,EXTOUT,DMIGPCH`` or ``EXTSEOUT(DMIGPCH)``: those
     of the degrees of freedom that ASET names, which must be those of a free model. Units must be SI.
 
-    Reading is done by pyNastran, which says that it needs numpy<2 and runs with numpy<2.4, so it is no extra (`INSTALL`).
-    Raises ImportError without it, ValueError naming the file: matrices that are missing or complex, grid points whose
-    displacements have axes of their own (CD),
-    scalar points. Source: MSC Nastran Quick Reference Guide, entries DMIG, GRID.
+    Reading is done by pyNastran, which says that it needs numpy<2 and runs with numpy<2.4, so it is no extra:
+    `INSTALL`. Raises ImportError without it, ValueError naming the file: matrices that are missing or complex, grid
+    points whose displacements have axes of their own (CD), scalar points. Source: MSC Nastran Quick Reference Guide,
+    entries DMIG, GRID.
     """
     model = _bulk(bulk)
     tables = model if matrices is None else _bulk(matrices)
