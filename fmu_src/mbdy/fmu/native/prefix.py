@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 HEADER = "prefix.h"
 FUNCTION = re.compile(r"^(?!typedef|static|extern|#)[a-z][\w ]*?[ *]+(\w+)\(", re.MULTILINE)
@@ -28,7 +29,7 @@ def prefixed(code: Mapping[str, str], identifier: str) -> str:
 def _names(file: str, text: str) -> set[str]:
     if file.startswith("fmi"):
         return set()
-    stem, _, ending = file.rpartition(".")
-    plain = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL) if ending == "h" else ""
-    helpers = {f"{stem}_{name}" for name in HELPER.findall(text)}
+    path = Path(file)
+    plain = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL) if path.suffix == ".h" else ""
+    helpers = {f"{path.stem}_{name}" for name in HELPER.findall(text)}
     return {*FUNCTION.findall(plain), *TABLE.findall(text), *GENERATED.findall(text), *helpers}
