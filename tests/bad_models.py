@@ -377,8 +377,6 @@ FLEX: list[BadModel] = [
     ("node-none", bus(on("bus.tip")), "body.dish.joint.to", "has no node 'tip'; add [body.bus.node.tip]"),
     ("node-of-inertial", bus(on("inertial.tip")), "body.dish.joint.to", "inertial space has no node 'tip'"),
     ("joint-off-node", boom(more=on("boom", "at = [1, 0, 0]")), "body.dish.joint.to", "the flexible body 'boom'"),
-    ("flex-gradient", boom(more="[system]\ngravity_gradient = true"), "system.gravity_gradient",
-     "for rigid bodies only, and 'boom' is flexible"),
     ("start-modes", boom(more="[initial]\nboom.flex.displacement = 1"), "initial.boom.flex.displacement",
      "list of 2 numbers"),
     ("start-no-modes", bus("[initial]", "bus.flex.rate = 1"), "initial.bus.flex.rate", "no start value"),

@@ -15,8 +15,9 @@ from mbdy.engine.model.system import Body, Joint, Loop, Model, Node, Side
 from mbdy.engine.verification.formulations import FORMULATIONS
 from mbdy.engine.verification.formulations.closures import closures
 from mbdy.engine.verification.formulations.constrained import STEP, Constrained
+from mbdy.engine.verification.formulations.reader import Reader
 from mbdy.engine.verification.formulations.solutions import lagrange
-from mbdy.engine.verification.formulations.values import Reader, rotation
+from mbdy.engine.verification.formulations.values import rotation
 from oracles.drawing import XYZ, nested
 from oracles.named import BASE, CHILD, STATE, near, rate, vectors
 from oracles.random_flexible import Case, random_flexible

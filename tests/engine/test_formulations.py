@@ -20,6 +20,7 @@ from mbdy.engine.verification.formulations import (
     FORMULATIONS,
     Formulation,
     UncoveredError,
+    attraction,
     barycentric,
     closing,
     closures,
@@ -30,7 +31,8 @@ from mbdy.engine.verification.formulations import (
     kinematics,
     solutions,
 )
-from mbdy.engine.verification.formulations.values import Part, Reader
+from mbdy.engine.verification.formulations.reader import Reader
+from mbdy.engine.verification.formulations.values import Part
 from mbdy.engine.verification.result import named
 from oracles.random_flexible import random_flexible
 from oracles.random_models import hinged_model, random_inputs, random_model, random_state, revalued
@@ -172,14 +174,14 @@ def test_what_is_not_covered_is_said_by_name():
     assert FORMULATIONS["kane"].uncovered(two) == ()
 
 
-OWN = (kane, barycentric, complement, constrained, kinematics, closures, closing, solutions, flexible)
+OWN = (kane, barycentric, complement, constrained, kinematics, closures, closing, solutions, flexible, attraction)
 
 
 @pytest.mark.parametrize("module", OWN, ids=lambda module: module.__name__)
 def test_formulations_share_only_the_model_and_its_numbers(module):
     source = Path(module.__file__).read_text(encoding="utf-8")
     own = "verification.formulations"
-    shared = {f"{own}.values", f"{own}.forces", f"{own}.dense", "model.system", "model.topology"}
+    shared = {f"{own}.reader", f"{own}.values", f"{own}.forces", f"{own}.dense", "model.system", "model.topology"}
     if module not in (kane, barycentric, complement):
         shared |= {one.__name__.removeprefix("mbdy.engine.") for one in OWN[3:]}
     assert set(re.findall(r"^(?:from|import) mbdy\.engine\.(\S+)", source, re.MULTILINE)) <= shared

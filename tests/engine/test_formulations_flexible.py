@@ -13,8 +13,9 @@ from mbdy.engine.verification.formulations import FORMULATIONS, UncoveredError
 from mbdy.engine.verification.formulations.constrained import STEP, Constrained
 from mbdy.engine.verification.formulations.flexible import exponential
 from mbdy.engine.verification.formulations.kinematics import shifted
+from mbdy.engine.verification.formulations.reader import Reader
 from mbdy.engine.verification.formulations.solutions import lagrange
-from mbdy.engine.verification.formulations.values import Reader, cross_matrix
+from mbdy.engine.verification.formulations.values import cross_matrix
 from oracles.drawing import XYZ, nested
 from oracles.named import BASE, CHILD, STATE, near, rate, vectors
 from oracles.random_flexible import Case, random_flexible

@@ -20,12 +20,16 @@ from mbdy.engine import (
     Wheel,
     dumps,
     equations,
+    linearize,
     loads,
     ports,
     verify,
 )
 from mbdy.engine.verification.conservation import Observer
+from mbdy.engine.verification.formulations import FORMULATIONS
 from oracles.dense_kane import outputs, quaternion_rotation, solve
+from oracles.particles import Particles
+from oracles.random_flexible import random_flexible
 from oracles.random_models import random_inputs, random_model, random_state, revalued
 from systems import XYZ, chain, diagonal, floating
 
@@ -35,6 +39,8 @@ ROUNDING = 1e-12
 """Relative: identities with a few operations in them."""
 FIRST_ORDER = 1e-6
 """Relative: of a system of 2 m at 7000 km, size over distance is 3e-7; differences of weights lose nine digits."""
+DIFFERENCED = 1e-8
+"""Relative: fourth differences of order-one functions in steps of 1e-3."""
 EARTH = 3.986004418e14
 SYSTEMS = 40
 
@@ -214,6 +220,85 @@ def test_random_systems_equal_kane(seed):
             assert max(np.abs(plain[name] - rates[name]).max() for name in rates) > 1e-6
 
 
+def check_particles(seed: int) -> None:
+    """What the gradient adds to the accelerations, against particles; work, and accelerometers at all nodes."""
+    case = random_flexible(7400 + seed, loops=0, roots=("free",), foreshortening=False, gradient=True)
+    model, x, u = case.model, case.x, case.u
+    rates, y = evaluated(model, x, u)
+    plain = replace(model, gravity_gradient=None)
+    without, _ = evaluated(plain, x, u[: len(ports(plain).input_names)])
+    particles, states = Particles(case), np.zeros((2, len(x)))
+    for v in ports(model).outputs:
+        if v.state is not None:
+            states[:, v.state : v.state + v.size] = rates[v.name], rates[v.name] - without[v.name]
+    scale = max(1.0, np.abs(states).max())
+    assert np.abs(states[1, particles.rates] - particles.attraction(x, u)).max() <= AGREEMENT * scale
+    assert abs(y["system.work_residual"][0]) <= AGREEMENT * scale * max(1.0, np.abs(x[particles.rates]).max())
+    position, mu = u[ports(model).by_name["system.orbit_position"].places], model.gravity_gradient
+    assert mu is not None
+    e, R = position / np.linalg.norm(position), np.linalg.norm(position)
+    for body in model.bodies:
+        for node in (f"{body.name}.{name}" for name in body.nodes):
+            rho = y[f"{node}.position"] - y["system.centre_of_mass"]
+            pull = mu.gravitational_parameter / R**3 * (3 * e * (e @ rho) - rho)
+            felt = y[f"{node}.acceleration"] - u[ports(model).by_name["system.gravity"].places] - pull
+            turned = quaternion_rotation(y[f"{node}.attitude" if body.flex else f"{body.name}.attitude"])
+            assert np.abs(turned.T @ felt - y[f"{node}.specific_force"]).max() <= AGREEMENT * scale, node
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_flexible_trees_equal_particles(seed):
+    check_particles(seed)
+
+
+@pytest.mark.slow
+def test_many_flexible_trees_equal_particles():
+    for seed in range(4, 54):
+        check_particles(seed)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_formulations_agree_on_flexible_systems(seed):
+    """Displacements of second order and loops among them."""
+    case = random_flexible(7500 + seed, n_bodies=4, gradient=True)
+    made = equations(case.model)
+    rates = column(made.derivatives(case.x, case.u, made.prepare(case.p)))
+    covered = {name: it for name, it in FORMULATIONS.items() if not it.uncovered(case.model)}
+    assert set(covered) == {"lagrange"} | ({"kamman", "penrose"} if case.model.loops else set())
+    for name, formulation in covered.items():
+        assert near(formulation.derivatives(case.model)(case.x, case.u, case.p), rates, AGREEMENT), name
+
+
+def test_linear_models_of_a_flexible_system_are_the_derivatives():
+    model = random_flexible(7501, n_bodies=3, loops=0, gradient=True).model
+    found = linearize(model, inputs=["system.orbit_position[1]"])
+    made, (x, u) = equations(model), started(model)
+    k, table = made.prepare(np.array(made.ports.vector("parameter"))), made.ports
+    plain = [i for i, name in enumerate(found.states) if name in table.state_names]
+    places = [table.state_names.index(found.states[i]) for i in plain]
+    assert any(".flex.displacement" in found.states[i] for i in plain)
+
+    def slope(at: Any) -> np.ndarray:
+        """To fourth order of the step."""
+        one, two = (at(h) - at(-h) for h in (1e-3, 2e-3))
+        return (8 * one - two)[places] / 12e-3
+
+    for i, place in zip(plain, places, strict=True):
+        way = np.eye(len(x))[place]
+        expected = slope(lambda h, way=way: column(made.derivatives(x + h * way, u, k)))
+        assert near(found.A[plain, i], expected, DIFFERENCED), found.states[i]
+    way = np.linalg.norm(u[table.orbit_position]) * np.eye(len(u))[table.orbit_position.start]
+    expected = slope(lambda h: column(made.derivatives(x, u + h * way, k)))
+    assert near(found.B[plain, 0] * way.max(), expected, DIFFERENCED)
+
+
+def test_momenta_of_a_flexible_system_change_by_what_acts():
+    found = verify(random_flexible(7500, n_bodies=3, loops=0, gradient=True).model, states=1)
+    assert found.agrees, str(found)
+    assert len(found.residuals) == 3
+    assert all(item.found for item in found.residuals)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_formulations_agree(seed):
     rng = np.random.default_rng(7100 + seed)
@@ -249,6 +334,9 @@ def test_attitude_root_turns_as_a_free_one(seed):
     rng = np.random.default_rng(7300 + seed)
     model = random_model(rng, 5, gradient=True, roots=("free",), motion=False)
     x, u = random_state(rng, model), random_inputs(rng, model)
+    if seed == 0:
+        case = random_flexible(7300, n_bodies=4, loops=0, roots=("free",), gradient=True)
+        model, x, u = case.model, case.x, case.u
     bodies = [replace(b, joint=replace(b.joint, kind="attitude")) if b.joint.floating else b for b in model.bodies]
     rates, y = evaluated(model, x, u)
     same, seen = evaluated(replace(model, bodies=tuple(bodies)), x, u)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mbdy.blocks import Plant, simulate
-from mbdy.engine import Body, Joint, Model, Node, equations, load, ports
+from mbdy.engine import Body, Joint, Linear, Model, Node, equations, equations_of, load, ports
 from mbdy.engine.linear.choice import PartlyLinear
 from mbdy.engine.linear.partly_linear import partly_linear_equations, terminal_set
 from mbdy.engine.order_n.equations import Equations
@@ -250,6 +250,24 @@ def test_the_other_functions_are_those_of_the_full_equations():
     ):
         for expected, found in zip(one.call([*given, k]), other.call([*given, longer]), strict=True):
             np.testing.assert_array_equal(np.array(found), np.array(expected))
+
+
+def test_joints_on_nodes_of_rigid_bodies_are_where_the_nodes_are():
+    at = tree_of(a="bus", b="a")
+    hinge = replace(at.bodies[2].joint, node="n", at=(0.2, -0.1, 0.0), stiffness=(3.0,))
+    bodies = list(at.bodies)
+    bodies[1] = replace(bodies[1], nodes={"n": Node(at=(0.3, 0.1, 0.2))})
+    on_node = replace(at, bodies=(*bodies[:2], replace(bodies[2], joint=hinge)))
+    at = replace(at, bodies=(*bodies[:2], replace(bodies[2], joint=replace(hinge, node="", at=(0.5, 0.0, 0.2)))))
+    x, u, place = random_state(4, at), random_inputs(4, at), ports(at).by_name["a.n.at"].places
+    for dynamics in (None, Linear(), PartlyLinear(("b",))):
+        one, other = (equations_of(model, dynamics) for model in (at, on_node))
+        p, q = parameters(at), parameters(on_node)
+        assert_same(rates(other, x, u, q), rates(one, x, u, p))
+        q[place] += 0.3
+        p[place] += 0.3  # its forces go with it
+        p[ports(at).by_name["b.joint.at"].places] += 0.3
+        assert_same(rates(other, x, u, q), rates(one, x, u, p))
 
 
 def test_a_linear_hinge_is_prescribed_and_locked_as_others_are():

@@ -177,11 +177,14 @@ def carrier_inertia(body: Body) -> np.ndarray:
     return inertia
 
 
-def _moved(body: Body, parent: Motion | None, states: _States, place: slice, n_u: int) -> Motion:
-    """Motion of a body from that of its parent (None: inertial), by composition of relative motions."""
+def _moved(body: Body, parent: Motion | None, node: np.ndarray, states: _States, place: slice, n_u: int) -> Motion:
+    """Motion of a body from that of its parent (None: inertial), by composition of relative motions.
+
+    ``node`` is where its joint's ``at`` begins, from the parent's origin.
+    """
     joint = body.joint
     distance, turn, speed, rate = states.joint(body)
-    frame, offset = quaternion_rotation(np.array(joint.frame)), np.array(joint.at)
+    frame, offset = quaternion_rotation(np.array(joint.frame)), node + np.array(joint.at)
     if joint.floating:
         frame, offset = np.eye(3), np.zeros(3)
     if parent is None:
@@ -254,7 +257,8 @@ def _motions(model: Model, states: _States) -> dict[str, Motion]:
     for i in order.outward:
         body, parent = model.bodies[i], order.parent[i]
         above = None if parent == ROOT else made[model.bodies[parent].name]
-        made[body.name] = _moved(body, above, states, places[body.name], n_u)
+        node = np.array(model.bodies[parent].nodes[body.joint.node].at) if body.joint.node else np.zeros(3)
+        made[body.name] = _moved(body, above, node, states, places[body.name], n_u)
     for body in model.bodies:
         if body.joint.kind == "attitude":
             distance, _, speed, _ = states.joint(body)

@@ -7,8 +7,8 @@ particles, so that they belong together as those of a real body do. Numbers are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from mbdy.engine.verification.formulations.closing import Closing
 from mbdy.engine.verification.formulations.closures import Frame
 from mbdy.engine.verification.formulations.constrained import Constrained
 from mbdy.engine.verification.formulations.flexible import mass_matrix, modes_of
+from mbdy.engine.verification.formulations.reader import Reader
 from mbdy.engine.verification.formulations.solutions import condition, rank_of
-from mbdy.engine.verification.formulations.values import Reader
 from oracles.dense_kane import axis_rotation, quaternion_rotation, unit
 from oracles.drawing import any_quaternion, nested, symmetric, vector
 from oracles.random_models import CONDITION, KINDS, Root, random_inputs, random_model
@@ -41,12 +41,14 @@ DEFORMED = 0.1
 
 @dataclass(frozen=True)
 class Case:
-    """A model, whose start are the states ``x`` (its loops are satisfied there), with inputs ``u`` and parameters."""
+    """A model, whose start are the states ``x`` (its loops are satisfied there), with inputs ``u`` and parameters, and
+    the particles that its flexible bodies are made of, by name."""
 
     model: Model
     x: np.ndarray
     u: np.ndarray
     p: np.ndarray
+    clouds: Mapping[str, Cloud] = field(default_factory=dict)
 
 
 def random_flexible(
@@ -61,31 +63,34 @@ def random_flexible(
     motion: bool = False,
     foreshortening: bool = True,
     redundant: float = 0.3,
+    gradient: bool = False,
 ) -> Case:
     """A random system of ``n_bodies`` (default: 3 to 10) with a well-conditioned state.
 
     ``flexible`` is the share of flexible bodies (one at least unless it is 0), ``loops`` the largest number of loops,
     ``redundant`` the share of loops that come twice. ``motion`` allows prescribed and switchable joints;
-    ``foreshortening`` makes displacements quadratic in the modes too.
+    ``foreshortening`` makes displacements quadratic in the modes too; ``gradient`` is that of `random_model`.
     """
     rng = np.random.default_rng(seed)
     while True:
         count = int(rng.integers(3, 11)) if n_bodies is None else n_bodies
         model = random_model(
-            rng, count, roots=roots, kinds=kinds, wheels=False, motion=motion, floating_motion=False, massless=False
-        )
+            rng, count, roots=roots, kinds=kinds, wheels=False, motion=motion, floating_motion=False, massless=False,
+            gradient=gradient,
+        )  # fmt: skip
         bodies = {body.name: body for body in model.bodies}
         chosen = [name for name in bodies if rng.random() < flexible]
         if flexible and not chosen:
             chosen = [str(rng.choice(list(bodies)))]
+        clouds = {}
         for name in chosen:
-            bodies[name] = flexed(rng, bodies[name], foreshortening=foreshortening)
+            bodies[name], clouds[name] = flexed(rng, bodies[name], foreshortening=foreshortening)
         if wheels:
             bodies = {name: _wheeled(rng, body) for name, body in bodies.items()}
         bodies = _noded(rng, bodies)
         case = _case(rng, replace(model, bodies=tuple(bodies.values())), loops, redundant)
         if case is not None:
-            return case
+            return replace(case, clouds=clouds)
 
 
 def states(rng: np.random.Generator, case: Case, count: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -102,9 +107,9 @@ def states(rng: np.random.Generator, case: Case, count: int) -> list[tuple[np.nd
     raise RuntimeError(f"only {len(made)} of {count} well-conditioned states found")
 
 
-def flexed(rng: np.random.Generator, body: Body, *, modes: int | None = None, foreshortening: bool = True) -> Body:
-    """``body`` with the mass of a cloud of particles, 1 to 4 modes and one or two nodes."""
-    cloud = random_cloud(rng, body.mass, np.array(body.com), modes, foreshortening=foreshortening)
+def flexed(rng: np.random.Generator, body: Body, *, foreshortening: bool = True) -> tuple[Body, Cloud]:
+    """``body`` with the mass of a cloud of particles, 1 to 4 modes and one or two nodes; the cloud."""
+    cloud = random_cloud(rng, body.mass, np.array(body.com), foreshortening=foreshortening)
     m = cloud.modes
     factor = np.linalg.cholesky(cloud.mass_of_modes)
     turned = np.linalg.qr(rng.normal(size=(m, m)))[0] if rng.random() < 0.5 else np.eye(m)
@@ -112,14 +117,12 @@ def flexed(rng: np.random.Generator, body: Body, *, modes: int | None = None, fo
     if rng.random() < 0.5:
         stiffness = np.diag(np.diag(stiffness))
     places = rng.uniform(-0.8, 0.8, (int(rng.integers(1, 3)), 3))
-    return cloud.body(body, stiffness, rng.uniform(0.0, 0.05) * stiffness, places)
+    return cloud.body(body, stiffness, rng.uniform(0.0, 0.05) * stiffness, places), cloud
 
 
-def random_cloud(
-    rng: np.random.Generator, mass: float, centre: np.ndarray, modes: int | None = None, *, foreshortening: bool = True
-) -> Cloud:
+def random_cloud(rng: np.random.Generator, mass: float, centre: np.ndarray, *, foreshortening: bool = True) -> Cloud:
     """Particles about ``centre`` in random fields of order one."""
-    m = int(rng.integers(1, 5)) if modes is None else modes
+    m = int(rng.integers(1, 5))
     masses = mass * rng.dirichlet(np.full(PARTICLES, 3.0))
     r = rng.uniform(-0.7, 0.7, (PARTICLES, 3)) + centre
     shape = Field(rng.normal(size=(3, m, 3, 3)))
@@ -226,7 +229,7 @@ def _noded(rng: np.random.Generator, bodies: dict[str, Body]) -> dict[str, Body]
     """The bodies with joints on flexible parents at one of their nodes, or at their origin, and some on rigid nodes."""
     made = {}
     for name, body in bodies.items():
-        joint = body.joint
+        joint = replace(body.joint, node="")
         if joint.spherical and joint.n_translations == 1 and not joint.floating:
             joint = replace(joint, stiffness=(), rest=())  # no file can spell them
         parent = bodies.get(joint.to)

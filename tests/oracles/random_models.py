@@ -81,6 +81,7 @@ def random_model(
         if any(b.joint.n_u for b in bodies):
             break
     bodies = [_dressed(rng, b, wheels=wheels, nodes=nodes, springs=springs) for b in bodies]
+    bodies = _seated(rng.spawn(1)[0], bodies)
     if massless:
         bodies = _thinned(rng, bodies)
     gravity = (0.0, 0.0, 0.0) if rng.random() < 0.4 else any_vector(rng, 6.0)
@@ -188,6 +189,13 @@ def _dressed(rng: np.random.Generator, body: Body, *, wheels: bool, nodes: bool,
     if wheels and rng.random() < 0.35:
         body = replace(body, wheels=_wheels(rng, inertia))
     return body
+
+
+def _seated(rng: np.random.Generator, bodies: list[Body]) -> list[Body]:
+    """The bodies with some joints on nodes of their parents."""
+    nodes = {body.name: ["", *body.nodes] for body in bodies} | {INERTIAL: [""]}
+    joints = (replace(body.joint, node=str(rng.choice(nodes[body.joint.to]))) for body in bodies)
+    return [replace(body, joint=joint) for body, joint in zip(bodies, joints, strict=True)]
 
 
 def _wheels(rng: np.random.Generator, inertia: np.ndarray) -> dict[str, Wheel]:

@@ -9,8 +9,8 @@ from mbdy.engine.files.rules import keep_rules
 from mbdy.engine.model.system import Body, Joint
 from mbdy.engine.verification.formulations.constrained import STEP, Constrained
 from mbdy.engine.verification.formulations.flexible import mass_matrix, modes_of, node_motion
+from mbdy.engine.verification.formulations.reader import Reader
 from mbdy.engine.verification.formulations.solutions import rank_of
-from mbdy.engine.verification.formulations.values import Reader
 from oracles.random_flexible import SORTS, Cloud, random_cloud, random_flexible, states
 
 ROUNDING = 1e-12

@@ -222,10 +222,6 @@ def _gradient(file: FileTable, joints: dict[str, Joint], findings: Findings) -> 
     if not findings.faulty("body") and (len(roots) != 1 or not joints[roots[0]].floating):
         message = f"is for systems with one root, which floats, but to inertial join {', '.join(map(repr, roots))}"
         findings.refuse(key, message, 'let one body of kind "free" or "attitude" carry all others, or remove it')
-    flexible = [name for name, body in file.body.items() if body.flex is not None]
-    if flexible:
-        remedy = "remove it, or take the modes away from that body"
-        findings.refuse(key, f"is for rigid bodies only, and '{flexible[0]}' is flexible", remedy)
     return GravityGradient(**arguments)  # pyright: ignore[reportArgumentType]
 
 

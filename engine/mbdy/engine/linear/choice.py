@@ -74,7 +74,6 @@ def equations_of(model: Model, dynamics: Dynamics | None = None) -> Equations:
     if dynamics is None:
         return equations(model)
     if beyond := [*(f"body {b.name!r} is flexible" for b in model.bodies if b.flex),
-                  *(f"body {b.name!r} sits on a node" for b in model.bodies if b.joint.node),
                   *(f"loop {loop.name!r} is closed" for loop in model.loops)]:  # fmt: skip
         sort = "linear" if isinstance(dynamics, Linear) else "partly linear"
         raise ValueError(f"{sort} dynamics of {model.name!r}: {beyond[0]}; only trees of rigid bodies have them: leave "

@@ -219,7 +219,8 @@ def parameters(model: Model) -> Iterator[Variable]:
         yield from row(owner, "inertia", ("kg.m2",) * 6, products, text, labels=SYMMETRIC)
         if joint.floating:
             continue
-        text = f"Place of the joint of {name} from the origin of {joint.to}, parent axes"
+        whence = f"node {joint.node} of {joint.to}" if joint.node else f"the origin of {joint.to}"
+        text = f"Place of the joint of {name} from {whence}, parent axes"
         yield from row(jointed, "at", ("m",) * 3, joint.at, text)
         text = f"Quaternion w x y z of the joint of {name}: joint-frame components to parent components"
         yield from row(jointed, "frame", ("1",) * 4, joint.frame, text)

@@ -136,9 +136,9 @@ def restoring_speeds(before: View, after: View, loops: Loops) -> list[MX]:
     new, inertia = _momenta(after, roots, shift, _drift(after, before))
     speeds, ties = [], []
     for j in roots:
-        inputs = system.inputs[j]
+        inputs, (C, rho) = system.inputs[j], after.pose(j)
         results = system.kernels.call(
-            anchored, system.structures[j], S=after.moves[j].S, C=after.C[j], rho=after.rho[j] + shift,
+            anchored, system.structures[j], S=after.moves[j].S, C=C, rho=rho + shift,
             acceleration=inputs.acceleration, switches=inputs.switches,
         )  # fmt: skip
         speeds.append(results["speeds"])
@@ -175,7 +175,7 @@ def _less(first: list[MX], second: list[MX]) -> list[MX]:
 
 def _tie(view: View, c: Closing, G: tuple[MX, MX], shift: MX) -> MX:
     side = next(i for i, seat in enumerate(c.seats) if seat.body != INERTIAL_SIDE)
-    _, C, rho = view.seat(c.seats[side].body, c.seats[side].node)
+    C, rho = view.pose(c.seats[side].body, c.seats[side].node)
     kernels = view.system.kernels
     return kernels.call(tied, c.kind.size, G=G[side], C=C, rho=rho + shift, closed=c.closed)["N"]
 
@@ -199,10 +199,10 @@ def _momenta(view: View, roots: list[int], shift: MX, drift: MX) -> tuple[list[M
     kernels: Kernels = view.system.kernels
     totals: dict[int, list[dict[str, MX]]] = {root: [] for root in roots}
     for j, root in view.root_of.items():
-        state = view.system.states[j]
+        state, (C, rho) = view.system.states[j], view.pose(j)
         totals[root].append(kernels.call(
-            carried, view.system.structures[j], k=view.system.constants[j], V=view.moves[j].V, h=state.h, C=view.C[j],
-            rho=view.rho[j] + shift, slip=view.slip(j) + drift, eta=state.eta, eta_rate=state.eta_rate,
+            carried, view.system.structures[j], k=view.system.constants[j], V=view.moves[j].V, h=state.h, C=C,
+            rho=rho + shift, slip=view.slip(j) + drift, eta=state.eta, eta_rate=state.eta_rate,
         ))  # fmt: skip
     sums = [[reduce(add, (each[name] for each in totals[root])) for root in roots] for name in ("momentum", "M")]
     return sums[0], sums[1]

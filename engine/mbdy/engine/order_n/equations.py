@@ -23,7 +23,7 @@ from casadi import MX
 
 from mbdy.engine.model.owners import Owner
 from mbdy.engine.model.ports import NOWHERE, Ports, ports
-from mbdy.engine.model.system import INERTIAL, Body, Model
+from mbdy.engine.model.system import INERTIAL, Body, Joint, Model
 from mbdy.engine.model.topology import ROOT, tree
 from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, switched
 from mbdy.engine.order_n import closure_momenta, gravity_gradient
@@ -116,11 +116,19 @@ def node_index(model: Model, body: str, node: str) -> int | None:
     return list(model.body(body).nodes).index(node) if node else None
 
 
+def seat(model: Model, joint: Joint) -> int | None:
+    """The node that a joint sits on for the sweeps, None for the parent's origin: a node of a rigid body only moves the
+    joint's place, which `prepare` sees to."""
+    moving = joint.to != INERTIAL and model.body(joint.to).flex
+    return node_index(model, joint.to, joint.node) if moving else None
+
+
 def used_nodes(model: Model, *, outputs: bool = False) -> list[list[int]]:
-    """The nodes of each body whose motion the sweeps need: those where something sits, with ``outputs`` all of flexible
-    bodies."""
+    """The nodes of each body whose motion the sweeps need: where joints (`seat`) and loops sit, with ``outputs`` all of
+    flexible bodies."""
     sides = [side for loop in model.loops for side in (loop.a, loop.b)]
-    sat = {(b.joint.to, b.joint.node) for b in model.bodies} | {(side.body, side.node) for side in sides}
+    sat = {(b.joint.to, b.joint.node) for b in model.bodies if seat(model, b.joint) is not None}
+    sat |= {(side.body, side.node) for side in sides}
     return [
         [i for i, node in enumerate(body.nodes) if (body.flex and outputs) or (body.name, node) in sat]
         for body in model.bodies
@@ -167,7 +175,7 @@ class _Assembly:
         self.tree = tree(model)
         self.ports: Ports = ports(model)
         self.layout = layout(model)
-        self.seats = [node_index(model, b.joint.to, b.joint.node) for b in model.bodies]
+        self.seats = [seat(model, b.joint) for b in model.bodies]
         self.used = used_nodes(model)
         self.still = {v.name: v.start or () for v in self.ports.hidden if v.causality == "input"}
         self.attitude_root = any(b.joint.kind == "attitude" for b in model.bodies)
@@ -237,9 +245,12 @@ class _Assembly:
 
     def prepare(self, p: MX) -> MX:
         kernels, pieces = Kernels(), []
-        for body, kind in zip(self.model.bodies, self.layout.structures, strict=True):
-            parameters = [p[self.ports.by_name[n].places] for n in parameter_names(body) if n in self.ports.by_name]
-            pieces.append(kernels.call(prepare_body, kind, p=ca.vertcat(*parameters))["k"])
+        for body, kind, node in zip(self.model.bodies, self.layout.structures, self.seats, strict=True):
+            values = {n: p[self.ports.by_name[n].places] for n in parameter_names(body) if n in self.ports.by_name}
+            if body.joint.node and node is None:
+                moved = self.ports.by_name[f"{body.joint.to}.{body.joint.node}.at"].places
+                values[f"{body.name}.joint.at"] += p[moved]
+            pieces.append(kernels.call(prepare_body, kind, p=ca.vertcat(*values.values()))["k"])
         for loop in self.model.loops:
             stem = f"loop.{loop.name}"
             distance = MX(0)
@@ -256,7 +267,7 @@ class _Assembly:
 
     def start(self, s: MX, k: MX) -> MX:
         """``x`` from start values: wheel speeds become momenta, an ``attitude`` root's origin the mass centre."""
-        system = self.system(s, MX.zeros(len(self.ports.input_names)), k, Kernels())
+        system = replace(self.system(s, MX.zeros(len(self.ports.input_names)), k, Kernels()), placed=True)
         view = View(self.model, system, order_n.velocities(system))
         qs, us, hs = ([s[at, 0] for at in places] for places in (self.layout.q, self.layout.speeds, self.layout.wheels))
         for j, kind in enumerate(self.layout.structures):
@@ -485,7 +496,7 @@ class _Assembly:
         )  # fmt: skip
 
     def outputs(self, x: MX, u: MX, k: MX, kernels: Kernels) -> MX:
-        system = replace(self.system(x, u, k, kernels), used=used_nodes(self.model, outputs=True))
+        system = replace(self.system(x, u, k, kernels), used=used_nodes(self.model, outputs=True), placed=True)
         moves, loops = self.moving(system, u, k)
         view = View(self.model, system, moves)
         outputs = view.outputs(self.input(u, "system.gravity"), self.swept_gravity(u))
@@ -499,10 +510,11 @@ class _Assembly:
             BodyState(x[at.q[j], 0], x[at.speeds[j], 0], x[at.modes[j], 0], x[at.modal_rates(j), 0], x[at.wheels[j], 0])
             for j in range(len(self.model.bodies))
         ]
+        field, loops = self.field(u, k, kernels), bool(self.model.loops)
         return System(
             self.tree, at.structures, states, [k[c, 0] for c in at.constants],
             [self.body_inputs(u, body) for body in self.model.bodies], kernels, self.seats, self.used,
-            bool(self.model.loops), self.field(u, k, kernels),
+            loops, placed=loops or field is not None, field=field,
         )  # fmt: skip
 
     def field(self, u: MX, k: MX, kernels: Kernels) -> dict[str, MX] | None:
@@ -513,7 +525,7 @@ class _Assembly:
 
     @staticmethod
     def forced(system: System) -> list[BodyMotion]:
-        """First sweep, with all that acts on the bodies: the gravity gradient needs to know first where they are."""
+        """First sweep, with all that acts on the bodies: the gravity gradient needs to know first where all are."""
         moves = order_n.velocities(system)
         if system.field:
             gravity_gradient.attract(system, moves)

@@ -27,7 +27,9 @@ def flex(kind: Structure) -> Modes:
 
 
 def inertia(kind: Structure, k: dict[str, SX], eta: SX) -> tuple[SX, SX]:
-    """``M_rr`` (6, 6) and ``M_rf`` (6, m) of ``M(eta)``, about the body's origin."""
+    """``M_rr`` (6, 6) and ``M_rf`` (6, m) of ``M(eta)``, about the body's origin; of a rigid one too."""
+    if not kind.flex:
+        return k["M"], SX(6, 0)
     data, m = flex(kind).flex, kind.modes
     coupling = DM(np.array(data.coupling))
     moving = SX(coupling[3:, :])
@@ -91,7 +93,7 @@ def deform(kind: Structure) -> ca.Function:
     p_r = spatial.cross_force(V, of_body) + ca.jtimes(of_body, eta, eta_rate)
     p_f = ca.jtimes(of_modes, eta, eta_rate) - ca.gradient(energy, eta) + stiffness @ eta + damping @ eta_rate
     f, n = forces[:3], forces[3:6]
-    centre = ca.vertcat(M_rr[2, 4], M_rr[0, 5], M_rr[1, 3]) / k["mass"]
+    centre = spatial.first_moment(M_rr) / k["mass"]
     push = ca.vertcat(n + ca.cross(centre, f), f)
     modal_push = M_rf[3:, :].T @ f / k["mass"]
     outputs = {"M": spatial.upper(M_rr), "B": M_rf, "p": p_r, "p_f": p_f, "push": push, "modal_push": modal_push}

@@ -2,22 +2,26 @@
 
 About the system's mass centre, at ``R`` along the unit vector ``e`` from a spherical attracting centre, the pull
 differs from that at the mass centre by ``G rho = mu/R^3 (3 e e.rho - rho)``, to first order in size over ``R``
-(P. C. Hughes, Spacecraft Attitude Dynamics, Wiley 1986, ch. 8). A body of mass ``m`` and inertia ``J`` about its mass
-centre, which is at ``rho``, feels the force ``m G rho`` there and the torque ``3 mu/R^3 e x J e``. The forces add up to
-nothing.
+(P. C. Hughes, Spacecraft Attitude Dynamics, Wiley 1986, ch. 8). A body with its origin at ``rho``, of mass ``m``, first
+moment ``S`` and inertia ``J`` about that origin, feels the force ``G (m rho + S)`` and about its origin the torque
+``S x G rho + 3 mu/R^3 e x J e``. The forces add up to nothing.
+
+S and J of a flexible body are those of its kinetic energy, with all that its data have of first and second order in the
+modal displacements. The forces on its modes are the derivatives by these of the work function
+``S . G rho + mu/(2 R^3) (tr J - 3 e.J e)``: the integral of ``y . G (rho + y/2)`` over the mass, which is at ``y`` from
+the origin. Force and torque are its derivatives too, so energy and momentum close whatever the data are.
 """
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import add
-
 import casadi as ca
 from casadi import MX, SX
 
-from mbdy.engine.model.topology import ROOT
+from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.constants import Structure
+from mbdy.engine.order_n.flexible_body import inertia
 from mbdy.engine.order_n.kernels import Kernels, kernel, symbols
+from mbdy.engine.order_n.mass_centre import mass_centre
 from mbdy.engine.order_n.rigid_body import body_symbols, kind_name
 from mbdy.engine.order_n.sweeps import BodyMotion, System
 
@@ -31,45 +35,34 @@ def gravity_field() -> ca.Function:
     return kernel("gravity_field", inputs, outputs)
 
 
-def locate(kind: Structure) -> ca.Function:
-    """Kernel: C (body to inertial components), rho of the body's origin, ``first_moment`` m rho_c.
-
-    A floating root sits at the reference point.
-    """
-    inputs, k, E, r, C_parent, rho_parent = body_symbols(kind, E=(3, 3), r=3, C_parent=(3, 3), rho_parent=3)
-    C = C_parent @ E.T
-    rho = rho_parent if kind.floating else rho_parent + C_parent @ r
-    outputs = {"C": C, "rho": rho, "first_moment": k["mass"] * rho + C @ k["moment"]}
-    return kernel(f"locate_{kind_name(kind)}", inputs, outputs)
-
-
 def pull(kind: Structure) -> ca.Function:
-    """Kernel: the gradient's force vector about the body's origin, body axes.
+    """Kernel: what the gradient does to a body at its pose: the ``force`` vector about its origin, body axes, and what
+    acts on its modes, ``modal`` (m).
 
-    ``centre``: mass centre of the system from the reference point.
+    ``centre``: mass centre of the system from the same origin as rho.
     """
-    inputs, k, C, rho, centre, direction, strength = body_symbols(
-        kind, C=(3, 3), rho=3, centre=3, direction=3, strength=1
+    inputs, k, eta, C, rho, centre, direction, strength = body_symbols(
+        kind, eta=kind.modes, C=(3, 3), rho=3, centre=3, direction=3, strength=1
     )
-    com, e = k["com"], C.T @ direction
-    force = k["mass"] * _differential(e, strength, com + C.T @ (rho - centre))
-    turned = k["M"][:3, :3] @ e - k["mass"] * (ca.dot(com, com) * e - com * ca.dot(com, e))
+    M, _ = inertia(kind, k, eta)
+    moment, tensor, e, arm = spatial.first_moment(M), M[:3, :3], C.T @ direction, C.T @ (rho - centre)
     for i in range(kind.wheels):  # which M is without
         a = k["spin_axes"][3 * i : 3 * i + 3]
-        turned += k["spin"][i] * a * ca.dot(a, e)
-    torque = 3 * strength * ca.cross(e, turned)
-    wrench = ca.vertcat(torque + ca.cross(com, force), force)
-    return kernel(f"pull_{kind_name(kind)}", inputs, {"force": wrench})
+        tensor += k["spin"][i] * a @ a.T
+    at_origin = _differential(e, strength, arm)
+    force = _differential(e, strength, k["mass"] * arm + moment)
+    torque = ca.cross(moment, at_origin) + 3 * strength * ca.cross(e, tensor @ e)
+    work = ca.dot(moment, at_origin) + strength / 2 * (ca.trace(tensor) - 3 * ca.dot(e, tensor @ e))
+    modal = ca.densify(ca.gradient(work, eta))
+    return kernel(f"pull_{kind_name(kind)}", inputs, {"force": ca.vertcat(torque, force), "modal": modal})
 
 
-def differential(kind: Structure) -> ca.Function:
-    """Kernel: ``G rho`` [m/s2] at the body's origin and at each node, body axes (3 each)."""
-    inputs, k, C, rho, centre, direction, strength = body_symbols(
-        kind, C=(3, 3), rho=3, centre=3, direction=3, strength=1
-    )
-    points = [SX(3, 1), *(k["nodes"][3 * i : 3 * i + 3] for i in range(kind.nodes))]
-    pulls = [_differential(C.T @ direction, strength, point + C.T @ (rho - centre)) for point in points]
-    return kernel(f"differential_{kind_name(kind)}", inputs, {"pulls": ca.densify(ca.vertcat(*pulls))})
+def differential() -> ca.Function:
+    """Kernel: ``G rho`` [m/s2] at a place, its axes."""
+    inputs = symbols(C=(3, 3), rho=3, centre=3, direction=3, strength=1)
+    C, rho, centre, direction, strength = inputs.values()
+    pulled = _differential(C.T @ direction, strength, C.T @ (rho - centre))
+    return kernel("differential", inputs, {"differential": pulled})
 
 
 def _differential(e: SX, strength: SX, rho: SX) -> SX:
@@ -83,22 +76,17 @@ def field(kernels: Kernels, position: MX, mu: MX) -> dict[str, MX]:
 
 
 def attract(system: System, moves: list[BodyMotion]) -> None:
-    """Adds the gradient of ``system.field`` to what acts on each body, after the first sweep: one more, outward."""
+    """Adds the gradient of ``system.field`` to what acts on each body, after the first sweep."""
     assert system.field is not None
-    n = len(moves)
-    places: list[dict[str, MX]] = [{}] * n
-    for j in system.tree.outward:
-        m, parent = moves[j], system.tree.parent[j]
-        above = {"C": MX(ca.DM.eye(3).full()), "rho": MX.zeros(3)} if parent == ROOT else places[parent]
-        places[j] = system.kernels.call(
-            locate, system.structures[j],
-            k=system.constants[j], E=m.E, r=m.r, C_parent=above["C"], rho_parent=above["rho"],
-        )  # fmt: skip
-    mass = reduce(add, (k[0] for k in system.constants))
-    centre = reduce(add, (place["first_moment"] for place in places)) / ca.if_else(mass > 0, mass, 1)
+    # The system has one root, a floating one, from whose origin all poses are.
+    centre = mass_centre(system, [m.pose for m in moves])
     for j, m in enumerate(moves):
-        C, rho = places[j]["C"], places[j]["rho"]
-        results = system.kernels.call(
-            pull, system.structures[j], k=system.constants[j], C=C, rho=rho, centre=centre, **system.field
-        )
-        m.gradient, m.p = results["force"], m.p - results["force"]
+        C, rho = m.pose
+        pulled = system.kernels.call(
+            pull, system.structures[j],
+            k=system.constants[j], eta=system.states[j].eta, C=C, rho=rho, centre=centre, **system.field,
+        )  # fmt: skip
+        m.p = m.p - pulled["force"]
+        if m.flexing:
+            m.flexing.p_f = m.flexing.p_f - pulled["modal"]
+        m.gradient = ca.vertcat(pulled["force"], pulled["modal"])

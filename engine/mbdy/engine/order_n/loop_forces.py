@@ -13,17 +13,17 @@ from operator import add
 from typing import TypeVar
 
 import casadi as ca
-from casadi import DM, MX
+from casadi import MX
 
 from mbdy.engine.model.topology import ROOT
 from mbdy.engine.order_n import loop_kernels as closures
-from mbdy.engine.order_n import output_kernels as observe
 from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.loop_kernels import LoopStructure
-from mbdy.engine.order_n.sweeps import BodyMotion, NodeMotion, System
+from mbdy.engine.order_n.sweeps import BodyMotion, Pose, System
 
 INERTIAL_SIDE = -1
 _Key = TypeVar("_Key")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Loops:
         self.paths = [sorted({j for seat in c.seats if seat.body != INERTIAL_SIDE for j in system.tree.path(seat.body)},
                              key=system.tree.outward.index) for c in closings]  # fmt: skip
         self.needed = sorted({j for path in self.paths for j in path}, key=system.tree.outward.index)
-        self._place()
+        self._shift()
         self.motions = [self._constrained(c) for c in closings]
 
     def close(self, gravity: MX, right: Sequence[MX] | None = None) -> None:
@@ -140,49 +140,33 @@ class Loops:
             multipliers=motion.multipliers, G_a=motion.G[0], C_a=C_a, rho_a=rho_a, C_b=C_b, rho_b=rho_b,
         )  # fmt: skip
 
-    def _place(self) -> None:
-        """Orientation and place of the bodies that loops need, from the origin of the first floating root of them."""
+    def _shift(self) -> None:
+        """Place and velocity of the bodies' roots, from the first floating one of those that loops need."""
         system, structures = self.system, self.system.structures
         roots = [j for j in self.needed if system.tree.parent[j] == ROOT]
         reference = next((j for j in roots if structures[j].floating), None)
-        self.C: dict[int, MX] = {}
-        self.rho: dict[int, MX] = {}
-        self.slip: dict[int, MX] = {}
         still = MX.zeros(3)
 
-        def state(j: int, speeds: bool) -> MX:
-            vector = system.states[j].u if speeds else system.states[j].q
-            return vector[:3] if structures[j].floating else still
+        def state(j: int | None, speeds: bool) -> MX:
+            if j is None or not structures[j].floating:
+                return still
+            return (system.states[j].u if speeds else system.states[j].q)[:3]
 
-        self.origin = still if reference is None else state(reference, False)
-        self.drift = still if reference is None else state(reference, True)
+        self.origin, self.drift = state(reference, False), state(reference, True)
+        self.shift, self.slip = {}, {}
         for j in self.needed:
-            m, parent = self.moves[j], system.tree.parent[j]
-            if parent == ROOT:
-                shift = still if j == reference else state(j, False) - self.origin
-                self.slip[j] = still if j == reference else state(j, True) - self.drift
-                above = (MX(DM.eye(3).full()), shift)
-            else:
-                self.slip[j] = self.slip[parent]
-                above = self._pose(Seat(parent, system.seats[j]))
-            self.C[j], self.rho[j] = self._stand(structures[j].floating, m, *above)
+            root = system.tree.path(j)[-1]
+            self.shift[j] = still if root == reference else state(root, False) - self.origin
+            self.slip[j] = still if root == reference else state(root, True) - self.drift
 
-    def _pose(self, seat: Seat) -> tuple[MX, MX]:
+    def _pose(self, seat: Seat) -> Pose:
         """C (to inertial components) and place of a seat."""
         if seat.body == INERTIAL_SIDE:
-            return MX(DM.eye(3).full()), -self.origin
-        C, rho = self.C[seat.body], self.rho[seat.body]
-        if seat.node is None:
-            return C, rho
-        node = self.moves[seat.body].nodes[seat.node]
-        return self._stand(False, node, C, rho)
+            return order_n.INERTIAL_POSE[0], -self.origin
+        C, rho = self._of(seat, "pose", order_n.INERTIAL_POSE)
+        return C, self.shift[seat.body] + rho
 
-    def _stand(self, floating: bool, m: BodyMotion | NodeMotion, C: MX, rho: MX) -> tuple[MX, MX]:
-        """The same of what moves as ``m`` against what is at C and rho."""
-        results = self.system.kernels.call(observe.stand, floating, E=m.E, r=m.r, C_parent=C, rho_parent=rho)
-        return results["C"], results["rho"]
-
-    def _of(self, seat: Seat, what: str, inertial: MX) -> MX:
+    def _of(self, seat: Seat, what: str, inertial: T) -> T:
         if seat.body == INERTIAL_SIDE:
             return inertial
         m = self.moves[seat.body]

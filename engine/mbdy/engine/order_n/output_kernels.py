@@ -16,58 +16,36 @@ from mbdy.engine.order_n.kernels import kernel, symbols
 from mbdy.engine.order_n.rigid_body import body_symbols, drive, drive_symbols, gathered, kind_name, n_forces, wrench
 
 
-def place(kind: Structure) -> ca.Function:
-    """Quaternion, C, rho of the body, ``first_moment`` m rho_c, linear momentum (of the velocity in V).
-
-    ``_parent``: of what its joint sits on; floating roots sit at the reference point.
-    """
+def attitude(kind: Structure) -> ca.Function:
+    """Quaternion of a body, from that of what its joint sits on (``quaternion_parent``)."""
     form = kind.form
-    inputs, k, q, E, r, V, quat_parent, C_parent, rho_parent = body_symbols(
-        kind, q=form.n_q, E=(3, 3), r=3, V=6, quaternion_parent=4, C_parent=(3, 3), rho_parent=3
-    )
-    modes, M, momentum_of = momenta(kind, k)
+    inputs, k, q, above = body_symbols(kind, q=form.n_q, quaternion_parent=4)
     turned = quaternion(form, k["axes"], q)
     if not kind.floating:
-        turned = spatial.quaternion_product(quat_parent, spatial.quaternion_product(k["frame"], turned))
-    C = C_parent @ E.T
-    rho = rho_parent if kind.floating else rho_parent + C_parent @ r
-    momentum = C @ momentum_of(V)[3:]
-    outputs = {"quaternion": turned, "C": C, "rho": rho}
-    outputs |= {"first_moment": k["mass"] * rho + C @ _moment(M), "momentum": momentum}
-    return kernel(f"place_{kind_name(kind)}", inputs | modes, outputs)
+        turned = spatial.quaternion_product(above, spatial.quaternion_product(k["frame"], turned))
+    return kernel(f"attitude_{kind_name(kind)}", inputs, {"quaternion": turned})
 
 
-def stand(floating: bool) -> ca.Function:
-    """C (to inertial components) and rho; a floating root sits at the reference point."""
-    inputs = symbols(E=(3, 3), r=3, C_parent=(3, 3), rho_parent=3)
-    E, r, C_parent, rho_parent = inputs.values()
-    rho = rho_parent if floating else rho_parent + C_parent @ r
-    return kernel(f"stand_{int(floating)}", inputs, {"C": C_parent @ E.T, "rho": rho})
+def node_attitude(kind: Structure, node: int) -> ca.Function:
+    """Quaternion of a node of a flexible body, from that of the body."""
+    inputs = symbols(eta=kind.modes, quaternion_body=4)
+    eta, body = inputs.values()
+    turned = spatial.quaternion_product(body, seats.turned(kind, node, eta))
+    return kernel(f"node_attitude_{kind_name(kind, node)}", inputs, {"quaternion": turned})
 
 
-def seat(kind: Structure, node: int) -> ca.Function:
-    """Quaternion, C, rho of the node, from those of the body."""
-    inputs, k, eta, quat, C, rho = body_symbols(kind, eta=kind.modes, quaternion_body=4, C_body=(3, 3), rho_body=3)
-    turned, C_node = quat, C
-    if kind.flex:
-        turn = seats.turned(kind, node, eta)
-        turned, C_node = spatial.quaternion_product(quat, turn), C @ spatial.rotation_matrix(turn)
-    outputs = {"quaternion": turned, "C": C_node, "rho": rho + C @ seats.place(kind, node, k, eta)}
-    return kernel(f"seat_place_{kind_name(kind, node)}", inputs, outputs)
+def momentum(kind: Structure) -> ca.Function:
+    """Linear momentum, inertial axes, of the velocity in V."""
+    inputs, k, V, C = body_symbols(kind, V=6, C=(3, 3))
+    modes, _, momentum_of = momenta(kind, k)
+    return kernel(f"momentum_{kind_name(kind)}", inputs | modes, {"momentum": C @ momentum_of(V)[3:]})
 
 
 def momenta(kind: Structure, k: dict[str, SX]) -> tuple[dict[str, SX], SX, Callable[[SX], SX]]:
     """Symbols of eta and eta', the inertia M (6, 6), and the momentum (6) of a velocity of the body."""
     modes = symbols(eta=kind.modes, eta_rate=kind.modes)
-    if not kind.flex:
-        return modes, k["M"], lambda V: k["M"] @ V
     M, B = deformation.inertia(kind, k, modes["eta"])
     return modes, M, lambda V: M @ V + B @ modes["eta_rate"]
-
-
-def _moment(M: SX) -> SX:
-    """First moment (3) in a spatial inertia."""
-    return ca.vertcat(M[2, 4], M[0, 5], M[1, 3])
 
 
 def spin(kind: Structure) -> ca.Function:
@@ -164,7 +142,7 @@ def energy(kind: Structure) -> ca.Function:
     else:
         power += ca.dot(wrench(kind, k, forces), V)
     kinetic += ca.dot(v, MV[3:]) + k["mass"] * ca.dot(drift, drift) / 2
-    potential = strain - ca.dot(gravity, k["mass"] * origin + C @ _moment(M))
+    potential = strain - ca.dot(gravity, k["mass"] * origin + C @ spatial.first_moment(M))
     for i in range(kind.wheels):
         kinetic += h[i] ** 2 / k["spin"][i] / 2
         growth += h[i] * torques[i] / k["spin"][i]

@@ -6,7 +6,7 @@ velocity of the first floating root, so that momentum keeps its digits far from 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import reduce
 from operator import add
 
@@ -18,9 +18,11 @@ from mbdy.engine.model.topology import ROOT
 from mbdy.engine.model.variables import switched
 from mbdy.engine.order_n import gravity_gradient
 from mbdy.engine.order_n import output_kernels as observe
+from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.constants import constant_fields
 from mbdy.engine.order_n.loop_forces import Loops
-from mbdy.engine.order_n.sweeps import BodyMotion, System, root_frame_speeds
+from mbdy.engine.order_n.mass_centre import mass_centre
+from mbdy.engine.order_n.sweeps import BodyMotion, Pose, System, root_frame_speeds
 
 
 class View:
@@ -37,11 +39,9 @@ class View:
         self._slip = {j: self._against_reference(j, slice(0, 3), coordinates=False) for j in roots}
         self.origin, self.speed = (self._root_part(self.reference, slice(0, 3), coordinates=c) for c in (True, False))
         self.centred = system.structures[self.reference].attitude
-        self._place()
-        share = 1 / ca.if_else(self.mass > 0, self.mass, 1)  # a system without mass has its centre at the reference
-        self.centre = reduce(add, self.first_moments) * share
+        self.centre = mass_centre(system, [self.pose(j) for j in range(len(moves))])
         slips = (self.masses[j] * self._slip[self.root_of[j]] for j in system.tree.outward)
-        self.drift = (reduce(add, self.momenta) + reduce(add, slips)) * share
+        self.drift = (reduce(add, self._momenta()) + reduce(add, slips)) / ca.if_else(self.mass > 0, self.mass, 1)
 
     def slip(self, body: int) -> MX:
         """Velocity (3) of the root of a body, in the frame that moves with the reference."""
@@ -58,30 +58,36 @@ class View:
         value = self._root_part(root, part, coordinates=coordinates)
         return value - self._root_part(self.reference, part, coordinates=coordinates)
 
-    def _place(self) -> None:
-        n = len(self.moves)
-        self.quaternions, self.C, self.rho = [MX()] * n, [MX()] * n, [MX()] * n
-        self.first_moments, self.momenta = [MX()] * n, [MX()] * n
-        for j in self.system.tree.outward:
-            parent, m, state = self.system.tree.parent[j], self.moves[j], self.system.states[j]
-            if parent == ROOT:
-                above = (MX([1, 0, 0, 0]), MX(ca.DM.eye(3).full()), self._shift[j])
-            else:
-                above = self.seat(parent, self.system.seats[j])
-            results = self._call(
-                observe.place, j, q=state.q, E=m.E, r=m.r, V=m.V, eta=state.eta, eta_rate=state.eta_rate,
-                quaternion_parent=above[0], C_parent=above[1], rho_parent=above[2],
-            )  # fmt: skip
-            self.quaternions[j], self.C[j], self.rho[j] = results["quaternion"], results["C"], results["rho"]
-            self.first_moments[j], self.momenta[j] = results["first_moment"], results["momentum"]
+    def pose(self, body: int, node: int | None = None) -> Pose:
+        """C (to inertial components) of a body or one of its nodes, and its place from the reference."""
+        m, shift = self.moves[body], self._shift[self.root_of[body]]
+        C, rho = m.pose
+        if node in m.nodes:
+            C, rho = m.nodes[node].pose
+        elif node is not None:  # of a rigid body, where nothing sits
+            places = constant_fields(self.system.structures[body]).places("nodes")
+            rho = rho + C @ self.system.constants[body][places][3 * node : 3 * node + 3]
+        return C, shift + rho
 
-    def seat(self, j: int, node: int | None) -> tuple[MX, MX, MX]:
-        """Quaternion, C and rho of a body or one of its nodes."""
-        quaternion, C, rho, eta = self.quaternions[j], self.C[j], self.rho[j], self.system.states[j].eta
-        if node is None:
-            return quaternion, C, rho
-        results = self._call(observe.seat, j, node, eta=eta, quaternion_body=quaternion, C_body=C, rho_body=rho)
-        return results["quaternion"], results["C"], results["rho"]
+    def _momenta(self) -> Iterator[MX]:
+        """Linear momentum of each body, inertial axes."""
+        for j, (m, state) in enumerate(zip(self.moves, self.system.states, strict=True)):
+            motion = {"V": m.V, "eta": state.eta, "eta_rate": state.eta_rate}
+            yield self._call(observe.momentum, j, C=m.pose[0], **motion)["momentum"]
+
+    def _turn(self) -> None:
+        """Attitudes of bodies and of their nodes."""
+        for j in self.system.tree.outward:
+            m, state = self.moves[j], self.system.states[j]
+            above = order_n.of_seat(j, self.system, self.moves, "quaternion", MX([1, 0, 0, 0]))
+            m.quaternion = self._call(observe.attitude, j, q=state.q, quaternion_parent=above)["quaternion"]
+            for i, node in m.nodes.items():
+                node.quaternion = m.quaternion
+                if m.flexing:
+                    turned = {"eta": state.eta, "quaternion_body": m.quaternion}
+                    node.quaternion = self.system.kernels.call(
+                        observe.node_attitude, self.system.structures[j], i, **turned
+                    )["quaternion"]
 
     def _call(self, make: Callable[..., ca.Function], body: int, *flags: int, **inputs: MX) -> dict[str, MX]:
         """Calls a kernel of a body with its constants."""
@@ -96,6 +102,7 @@ class View:
         origin, drift = self.origin, self.speed
         if self.centred:
             origin, drift = origin - self.centre, drift - self.drift
+        self._turn()
         outputs: dict[str, MX] = {}
         for j in range(len(self.moves)):
             self._see_states(j, outputs)
@@ -106,7 +113,7 @@ class View:
     def _see_states(self, j: int, outputs: dict[str, MX]) -> None:
         body, state, kind = self.model.bodies[j], self.system.states[j], self.system.structures[j]
         outputs[f"{body.name}.omega"] = self.moves[j].V[:3]
-        outputs[f"{body.name}.attitude"] = self.quaternions[j]
+        outputs[f"{body.name}.attitude"] = self.moves[j].quaternion
         outputs[f"{body.name}.flex.displacement"], outputs[f"{body.name}.flex.rate"] = state.eta, state.eta_rate
         if kind.floating:
             return
@@ -119,41 +126,44 @@ class View:
         body, m = self.model.bodies[j], self.moves[j]
         slip = self._slip[self.root_of[j]]
         reference = {"origin": origin, "drift": drift + slip, "gravity": gravity}
-        stacked = self._call(observe.points, j, V=m.V, A=m.A, C=self.C[j], rho=self.rho[j], **reference)["points"]
+        C, rho = self.pose(j)
+        stacked = self._call(observe.points, j, V=m.V, A=m.A, C=C, rho=rho, **reference)["points"]
         if body.flex:
             pieces = [stacked]
             for i, node in enumerate(body.nodes):
-                moved, (turned, C, rho) = m.nodes[i], self.seat(j, i)
+                moved, (C, rho) = m.nodes[i], self.pose(j, i)
                 results = self.system.kernels.call(observe.point, V=moved.V, A=moved.A, C=C, rho=rho, **reference)
                 pieces.append(results["points"])
-                outputs[f"{body.name}.{node}.omega"], outputs[f"{body.name}.{node}.attitude"] = moved.V[:3], turned
+                outputs[f"{body.name}.{node}.omega"] = moved.V[:3]
+                outputs[f"{body.name}.{node}.attitude"] = moved.quaternion
             stacked = ca.vertcat(*pieces)
         for i, point in enumerate([body.name, *(f"{body.name}.{node}" for node in body.nodes)]):
             for place, what in enumerate(("position", "velocity", "acceleration", "specific_force")):
                 at = 12 * i + 3 * place
                 outputs[f"{point}.{what}"] = stacked[at : at + 3]
-        if self.system.field:
-            pulls = self._call(
-                gravity_gradient.differential, j, C=self.C[j], rho=self.rho[j], centre=self.centre, **self.system.field
-            )["pulls"]
-            for i, node in enumerate(body.nodes, start=1):
-                outputs[f"{body.name}.{node}.specific_force"] -= pulls[3 * i : 3 * i + 3]
+        if field := self.system.field:
+            for i, node in enumerate(body.nodes):
+                C, rho = self.pose(j, i)
+                results = self.system.kernels.call(
+                    gravity_gradient.differential, C=C, rho=rho, centre=self.centre, **field
+                )
+                outputs[f"{body.name}.{node}.specific_force"] -= results["differential"]
 
     def _see_totals(self, origin: MX, drift: MX, gravity: MX, swept: MX, outputs: dict[str, MX]) -> None:
         system = self.system
         angular, energy, residual = [], [], []
         for j, body in enumerate(self.model.bodies):
-            m, state, inputs = self.moves[j], system.states[j], system.inputs[j]
+            m, state, inputs, (C, rho) = self.moves[j], system.states[j], system.inputs[j], self.pose(j)
             slip = self._slip[self.root_of[j]]
-            motion = {"V": m.V, "eta": state.eta, "eta_rate": state.eta_rate, "h": state.h, "C": self.C[j]}
-            spin = self._call(observe.spin, j, **motion, rho=self.rho[j], centre=self.centre, drift=self.drift - slip)
+            motion = {"V": m.V, "eta": state.eta, "eta_rate": state.eta_rate, "h": state.h, "C": C}
+            spin = self._call(observe.spin, j, **motion, rho=rho, centre=self.centre, drift=self.drift - slip)
             speeds, loads, flexing = spin["speeds"], reactions(system, self.moves, j), m.flexing
             results = self._call(
                 observe.energy, j, **motion, q=state.q, u=root_frame_speeds(system.structures[j], state.u), A=m.A,
                 modal_rate=m.modal_rate, push=flexing.push if flexing else MX.zeros(0),
                 modal_push=flexing.modal_push if flexing else MX.zeros(0), speeds=speeds, forces=inputs.forces,
                 tau=m.tau, reaction=loads["reaction"], wheel_torques=m.wheel_torques, rest=inputs.rest,
-                drift=drift + slip, origin=origin + self.rho[j], gravity=gravity, swept_gravity=swept,
+                drift=drift + slip, origin=origin + rho, gravity=gravity, swept_gravity=swept,
             )  # fmt: skip
             outputs[f"{body.name}.flex.strain_energy"] = results["strain_energy"]
             outputs |= {f"{body.name}.joint.{name}": value for name, value in loads.items()}
@@ -164,7 +174,7 @@ class View:
             energy.append(results["energy"])
             residual.append(results["work_residual"])
             if m.gradient is not None:
-                residual[-1] -= ca.dot(m.gradient, m.V)
+                residual[-1] -= ca.dot(m.gradient, ca.vertcat(m.V, state.eta_rate))
         root = system.states[self.reference]
         velocity = root.u[:3] if self.centred else drift + self.drift
         outputs["system.mass"] = self.mass

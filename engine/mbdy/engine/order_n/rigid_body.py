@@ -94,6 +94,17 @@ def outward(kind: Structure, root: bool) -> ca.Function:
     return kernel(f"outward_{kind_name(kind, root)}", inputs, {**outputs, "wheel_torques": wheel_torques, **extra})
 
 
+def stand(floating: bool) -> ca.Function:
+    """Pose of a body or node on what it sits on (``_parent``): C to inertial components, and rho.
+
+    A floating root's own origin is where its rho begins.
+    """
+    inputs = symbols(E=(3, 3), r=3, C_parent=(3, 3), rho_parent=3)
+    E, r, C_parent, rho_parent = inputs.values()
+    rho = rho_parent if floating else rho_parent + C_parent @ r
+    return kernel(f"stand_{int(floating)}", inputs, {"C": C_parent @ E.T, "rho": rho})
+
+
 def drive(kind: Structure, acceleration: SX, switches: SX) -> tuple[SX, SX]:
     """Which speeds are held (1) or free (0), and the acceleration of the held ones."""
     n = kind.form.n_u

@@ -29,6 +29,11 @@ def upper(matrix: SX) -> SX:
     return ca.vertcat(*(matrix[i, j] for i in range(n) for j in range(i, n)))
 
 
+def first_moment(M: SX) -> SX:
+    """First moment (3) in a spatial inertia (6, 6)."""
+    return ca.vertcat(M[2, 4], M[0, 5], M[1, 3])
+
+
 def cross_motion(V: SX, W: SX) -> SX:
     """``V x W`` of two motion vectors."""
     return ca.vertcat(ca.cross(V[:3], W[:3]), ca.cross(V[:3], W[3:]) + ca.cross(V[3:], W[:3]))

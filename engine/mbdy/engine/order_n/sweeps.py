@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from typing import TypeVar
 
 import casadi as ca
-from casadi import MX
+from casadi import DM, MX
 
 from mbdy.engine.model.topology import ROOT, Tree
 from mbdy.engine.order_n import flexible_body as deformation
@@ -20,6 +21,10 @@ from mbdy.engine.order_n import nodes as seats
 from mbdy.engine.order_n import rigid_body as rigid
 from mbdy.engine.order_n.constants import Structure
 from mbdy.engine.order_n.kernels import Kernels
+
+T = TypeVar("T")
+Pose = tuple[MX, MX]
+INERTIAL_POSE: Pose = (MX(DM.eye(3).full()), MX.zeros(3))
 
 
 @dataclass(frozen=True)
@@ -48,8 +53,18 @@ class BodyState:
     h: MX
 
 
+@dataclass(kw_only=True)
+class Placed:
+    """Where a body or a node is, in systems that are ``placed``: what is known of both alike."""
+
+    pose: Pose = field(default_factory=lambda: (MX(), MX()))
+    """C (to inertial components) and rho, from the origin of its root if that floats, else of the inertial frame."""
+    quaternion: MX = field(default_factory=MX)
+    """The same as C, of a sign that never flips; in outputs."""
+
+
 @dataclass
-class NodeMotion:
+class NodeMotion(Placed):
     """What the sweeps leave behind for one node: body to node components ``E``, place ``r`` (body axes), shape ``Phi``
     (node axes), velocity ``V``, bias ``c``, and in the end acceleration ``A`` (node axes)."""
 
@@ -88,7 +103,7 @@ class Flexing:
 
 
 @dataclass
-class BodyMotion:
+class BodyMotion(Placed):
     """What the sweeps leave behind for one body (symbols of equations.md)."""
 
     E: MX
@@ -120,7 +135,7 @@ class BodyMotion:
     closing: MX = field(default_factory=lambda: MX.zeros(6))
     """What the loops' forces add to p where it enters the joint's elimination."""
     gradient: MX | None = None
-    """Force vector of the gravity gradient, which is in p then; None where the model has none."""
+    """Force vector (6) of the gravity gradient, which is in p then, and its forces on modes; None without it."""
     nodes: dict[int, NodeMotion] = field(default_factory=dict)
     flexing: Flexing | None = None
 
@@ -141,7 +156,7 @@ class System:
     constants and inputs; the kernels made so far.
 
     ``seats`` has the node of the parent that each body's joint sits on (None: its origin), ``used`` the nodes of each
-    body whose motion is needed. ``loops`` says whether there are any.
+    body whose motion is needed. ``loops`` says whether there are any, ``placed`` whether the first sweep finds poses.
     """
 
     tree: Tree
@@ -153,6 +168,7 @@ class System:
     seats: Sequence[int | None]
     used: Sequence[Sequence[int]]
     loops: bool = False
+    placed: bool = False
     field: dict[str, MX] | None = None
     """Direction (3) and strength [1/s2] of the gravity gradient (`gravity_gradient.field`), in models with it."""
 
@@ -213,7 +229,7 @@ def swing_out(system: System, moves: list[BodyMotion], gravity: MX, bodies: Sequ
         m, kind = moves[j], system.structures[j]
         results = system.kernels.call(
             rigid.accelerate, kind, E=m.E, r=m.r, S=m.S, a_c=m.a_c, g=m.g, t=m.t, forced=m.forced,
-            A_parent=_of_seat(j, system, moves, "A", inertial_acceleration(gravity)),
+            A_parent=of_seat(j, system, moves, "A", inertial_acceleration(gravity)),
         )  # fmt: skip
         m.A, m.u_rate = results["A"], results["u_rate"]
         if flexing := m.flexing:
@@ -236,8 +252,8 @@ def root_frame_speeds(kind: Structure, u: MX) -> MX:
     return ca.densify(ca.vertcat(MX(3, 1), u[3:])) if kind.floating else u
 
 
-def _of_seat(j: int, system: System, moves: list[BodyMotion], what: str, inertial: MX) -> MX:
-    """``V`` or ``A`` of what a body's joint sits on."""
+def of_seat(j: int, system: System, moves: list[BodyMotion], what: str, inertial: T) -> T:
+    """``V``, ``A``, ``pose`` or ``quaternion`` of what a body's joint sits on: of nothing else does a body hang."""
     parent, seat = system.tree.parent[j], system.seats[j]
     if parent == ROOT:
         return inertial
@@ -247,7 +263,7 @@ def _of_seat(j: int, system: System, moves: list[BodyMotion], what: str, inertia
 def _outward(j: int, system: System, moves: list[BodyMotion]) -> BodyMotion:
     kind, state, inputs = system.structures[j], system.states[j], system.inputs[j]
     parent = system.tree.parent[j]
-    carried = {} if parent == ROOT else {"V_parent": _of_seat(j, system, moves, "V", MX())}
+    carried = {} if parent == ROOT else {"V_parent": of_seat(j, system, moves, "V", MX())}
     k = system.constants[j]
     m = BodyMotion(**system.kernels.call(
         rigid.outward, kind, parent == ROOT,
@@ -262,7 +278,16 @@ def _outward(j: int, system: System, moves: list[BodyMotion]) -> BodyMotion:
         _deform(j, system, m)
     if m.carried is not None:
         _gather(m, m.carried, MX.zeros(6))
+    if system.placed:
+        m.pose = _stand(system, m, of_seat(j, system, moves, "pose", INERTIAL_POSE), floating=kind.floating)
+        for node in m.nodes.values():
+            node.pose = _stand(system, node, m.pose)
     return m
+
+
+def _stand(system: System, m: BodyMotion | NodeMotion, above: Pose, *, floating: bool = False) -> Pose:
+    results = system.kernels.call(rigid.stand, floating, E=m.E, r=m.r, C_parent=above[0], rho_parent=above[1])
+    return results["C"], results["rho"]
 
 
 def _deform(j: int, system: System, m: BodyMotion) -> None:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from mbdy.engine.model.system import INERTIAL, Loop, Model
 from mbdy.engine.order_n.equations import Equations
 from mbdy.engine.verification.formulations.forces import joint_efforts, mass_centre, resultant, wheel_torques
-from mbdy.engine.verification.formulations.values import Part, Reader, rotation
+from mbdy.engine.verification.formulations.reader import Reader
+from mbdy.engine.verification.formulations.values import Part, rotation
 
 Array = NDArray[np.float64]
 

@@ -24,8 +24,8 @@ from mbdy.engine.model.system import Body, Joint, Model
 from mbdy.engine.model.variables import Variable
 from mbdy.engine.verification.formulations.closing import Closing
 from mbdy.engine.verification.formulations.constrained import Constrained
+from mbdy.engine.verification.formulations.reader import Reader
 from mbdy.engine.verification.formulations.solutions import overdetermined
-from mbdy.engine.verification.formulations.values import Reader
 
 Array = NDArray[np.float64]
 

@@ -28,9 +28,10 @@ from mbdy.engine.verification.formulations import FORMULATIONS, Formulation
 from mbdy.engine.verification.formulations.constrained import Constrained
 from mbdy.engine.verification.formulations.dense import condition
 from mbdy.engine.verification.formulations.kane import Assembly
+from mbdy.engine.verification.formulations.reader import Reader
 from mbdy.engine.verification.formulations.solutions import condition as constrained_condition
 from mbdy.engine.verification.formulations.solutions import rank_of, terms
-from mbdy.engine.verification.formulations.values import Reader, rigid_trees
+from mbdy.engine.verification.formulations.values import rigid_trees
 from mbdy.engine.verification.random_states import Trials, conditioned, sizes, variants
 from mbdy.engine.verification.result import Comparison, Finding, Residual, Verification
 

@@ -87,8 +87,8 @@ def _of_whole(function: Callable[[Array, Array, Array], T], model: Model) -> Cal
 
 
 def _constrained(name: str, title: str, source: str, solve: constrained.Solve) -> Formulation:
-    first = solve is solutions.lagrange
-    outside = constrained.uncovered if first else constrained.uncovered_by_elimination
+    covers_all = solve is solutions.lagrange
+    outside = (lambda model: ()) if covers_all else constrained.uncovered_by_elimination
     return Formulation(name, title, source, outside, derivatives_by(solve), multipliers_by(solve), "lagrange")
 
 

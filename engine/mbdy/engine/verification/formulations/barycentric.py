@@ -27,15 +27,8 @@ from mbdy.engine.model.system import INERTIAL, Model
 from mbdy.engine.model.topology import ROOT, Tree
 from mbdy.engine.verification.formulations.dense import solved
 from mbdy.engine.verification.formulations.forces import joint_efforts, resultant
-from mbdy.engine.verification.formulations.values import (
-    Array,
-    Derivatives,
-    Part,
-    Reader,
-    axis_rotation,
-    rigid_trees,
-    rotation,
-)
+from mbdy.engine.verification.formulations.reader import Reader
+from mbdy.engine.verification.formulations.values import Array, Derivatives, Part, axis_rotation, rigid_trees, rotation
 
 SOURCE = "G. E. Fleischer and P. W. Likins, JPL TR 32-1592 (1974), Definitions 3-36 and Eqs. 1-7"
 FIXED_AXIS = np.array([0.0, 0.0, 1.0])

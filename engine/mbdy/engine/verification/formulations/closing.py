@@ -12,8 +12,9 @@ import numpy as np
 from mbdy.engine.model.system import Body
 from mbdy.engine.verification.formulations.closures import closures, mirrored, sides
 from mbdy.engine.verification.formulations.kinematics import Columns, kinematics
+from mbdy.engine.verification.formulations.reader import Reader
 from mbdy.engine.verification.formulations.solutions import RANK
-from mbdy.engine.verification.formulations.values import Array, Part, Reader
+from mbdy.engine.verification.formulations.values import Array, Part
 
 STEPS = 60
 """Newton steps before a start counts as leading nowhere."""
@@ -28,7 +29,7 @@ class Closing:
     modal displacements are."""
 
     def __init__(self, reader: Reader, length: float, modal: Callable[[Body], Array]) -> None:
-        self.reader, self.columns, self.length = reader, Columns(reader), length
+        self.reader, self.columns, self.length = reader, Columns(reader.model, reader.tree), length
         self.sizes = np.ones(self.columns.n)
         for body, joint, eta in zip(reader.model.bodies, self.columns.u, self.columns.eta, strict=True):
             self.sizes[joint][: body.joint.n_translations] = length
@@ -48,7 +49,7 @@ class Closing:
 
     def _errors(self, x: Array, u: Array, p: Array) -> tuple[Array, Array, Array]:
         """``phi`` (m) and ``G`` (m, n) of closed loops, and what is large for each row."""
-        at = kinematics(self.reader, self.columns, self.reader.parts(x, u, p))
+        at = kinematics(self.columns, self.reader.parts(x, u, p))
         closed = [c for c in closures(self.reader, at, u, p) if c.closed]
         phi = np.concatenate([np.zeros(0), *(c.phi for c in closed)])
         sizes = [1.0 if row <= 3 else self.length for c in closed for row in c.loop.rows or (4,)]
@@ -59,7 +60,7 @@ class Closing:
         return np.linalg.pinv(G * self.sizes, rcond=RANK) @ change
 
     def _mirrored(self, x: Array, u: Array, p: Array) -> bool:
-        at = kinematics(self.reader, self.columns, self.reader.parts(x, u, p))
+        at = kinematics(self.columns, self.reader.parts(x, u, p))
         loops = [c.loop for c in closures(self.reader, at, u, p) if c.closed]
         return any(mirrored(loop.rows, *sides(self.reader, at, loop)) for loop in loops)
 

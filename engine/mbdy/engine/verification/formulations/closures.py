@@ -17,7 +17,8 @@ from mbdy.engine.model.system import INERTIAL, Loop, Side
 from mbdy.engine.model.topology import ROOT
 from mbdy.engine.verification.formulations.flexible import Numbers
 from mbdy.engine.verification.formulations.kinematics import Frame, Kinematics
-from mbdy.engine.verification.formulations.values import Reader, cross_matrix, rotation
+from mbdy.engine.verification.formulations.reader import Reader
+from mbdy.engine.verification.formulations.values import cross_matrix, rotation
 
 Rows = tuple[int, ...]
 

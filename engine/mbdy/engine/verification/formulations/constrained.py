@@ -25,15 +25,13 @@ from numpy.typing import NDArray
 
 from mbdy.engine.model.system import Model
 from mbdy.engine.verification.formulations.closures import Closure, closed_rows, closures
-from mbdy.engine.verification.formulations.flexible import Numbers, mass_matrix, moment_slope
+from mbdy.engine.verification.formulations.flexible import STEP, Numbers, mass_matrix, moment_slope
 from mbdy.engine.verification.formulations.forces import joint_efforts, mass_centre, wheel_torques
 from mbdy.engine.verification.formulations.kinematics import Columns, Kinematics, coordinate_rates, kinematics, shifted
-from mbdy.engine.verification.formulations.values import Array, Derivatives, Part, Reader
+from mbdy.engine.verification.formulations.reader import Reader
+from mbdy.engine.verification.formulations.values import Array, Derivatives, Part
 
 T = TypeVar("T")
-
-STEP = 1e-30
-"""Of complex steps: any value far below rounding."""
 
 
 @dataclass(frozen=True)
@@ -57,18 +55,9 @@ Solve = Callable[["Constrained"], tuple[Array, Array]]
 """``w'`` (n) and multipliers (m) of the equations at an instant."""
 
 
-def uncovered(model: Model) -> tuple[str, ...]:
-    """What of ``model`` lies outside these equations: a gravity gradient over flexible bodies."""
-    flexible = [body.name for body in model.bodies if body.flex]
-    if not (model.gravity_gradient and flexible):
-        return ()
-    return (f"gravity differs over the flexible bodies {', '.join(map(repr, flexible))}",)
-
-
 def uncovered_by_elimination(model: Model) -> tuple[str, ...]:
-    """The same of a way to eliminate multipliers, which is none where there are no loops."""
-    open_tree = () if model.loops else ("there are no loops, and without them it is formulation 'lagrange'",)
-    return (*open_tree, *uncovered(model))
+    """What of ``model`` lies outside a way to eliminate multipliers, which is none where there are no loops."""
+    return () if model.loops else ("there are no loops, and without them it is formulation 'lagrange'",)
 
 
 class Constrained:
@@ -76,13 +65,13 @@ class Constrained:
     ``G`` and ``gamma`` have the rows of closed loops only."""
 
     def __init__(self, reader: Reader, x: Array, u: Array, p: Array) -> None:
-        self.reader, self.columns = reader, Columns(reader)
+        self.reader, self.columns = reader, Columns(reader.model, reader.tree)
         self.parts: list[Part] = reader.parts(x, u, p)
         self.minimum = any(b.joint.kind == "attitude" for b in reader.model.bodies)
         self.gravity = reader.gravity(u)
         self.held, self.known, self.w = self._speeds()
         ahead = shifted(self.parts, 1j * STEP)
-        self.at, self.at_ahead = (kinematics(reader, self.columns, parts) for parts in (self.parts, ahead))
+        self.at, self.at_ahead = (kinematics(self.columns, parts) for parts in (self.parts, ahead))
         self._assemble(ahead)
         self.closures: list[Closure] = closures(reader, self.at, u, p)
         self.closed = closed_rows(self.closures)

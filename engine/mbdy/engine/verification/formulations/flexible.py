@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 Numbers = NDArray[Any]
 """Real, or complex with a complex step."""
 
+STEP = 1e-30
+"""Of complex steps: any value far below rounding."""
 SERIES = 1.0
 """[rad] Angle below which the exponential's functions are summed as series, where their closed forms would cancel."""
 TERMS = 12

@@ -22,11 +22,11 @@ from mbdy.engine.model.system import Model
 from mbdy.engine.model.topology import ROOT
 from mbdy.engine.verification.formulations.dense import solved
 from mbdy.engine.verification.formulations.forces import joint_efforts, resultant, wheel_torques
+from mbdy.engine.verification.formulations.reader import Reader
 from mbdy.engine.verification.formulations.values import (
     Array,
     Derivatives,
     Part,
-    Reader,
     axis_rotation,
     cross,
     cross_matrix,

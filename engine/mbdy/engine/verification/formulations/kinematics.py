@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.model.system import INERTIAL
-from mbdy.engine.model.topology import ROOT
+from mbdy.engine.model.system import INERTIAL, Model
+from mbdy.engine.model.topology import ROOT, Tree
 from mbdy.engine.verification.formulations.flexible import Numbers, node_motion
-from mbdy.engine.verification.formulations.values import Array, Part, Reader, axis_rotation, cross_matrix, rotation
+from mbdy.engine.verification.formulations.values import Array, Part, axis_rotation, cross_matrix, rotation
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,14 @@ class Columns:
     then. ``still`` marks the speeds that are zero by that.
     """
 
-    def __init__(self, reader: Reader) -> None:
-        bodies, loops = reader.model.bodies, reader.model.loops
+    def __init__(self, model: Model, branches: Tree) -> None:
+        self.model, self.tree = model, branches
+        bodies, loops = model.bodies, model.loops
         ends = np.cumsum([0, *(b.joint.n_u for b in bodies), *(b.modes for b in bodies)]).tolist()
         places = [slice(*pair) for pair in pairwise(ends)]
         self.u, self.eta, self.n = places[: len(bodies)], places[len(bodies) :], ends[-1]
         grounded = any(INERTIAL in (loop.a.body, loop.b.body) for loop in loops)
-        several = bool(loops) and reader.tree.parent.count(ROOT) > 1
+        several = bool(loops) and branches.parent.count(ROOT) > 1
         relative = not (grounded or several)
         self.still: NDArray[np.bool_] = np.zeros(self.n, dtype=np.bool_)
         self.resting = [b.joint.kind == "attitude" or (b.joint.floating and relative) for b in bodies]
@@ -90,14 +91,14 @@ class Kinematics:
         return self.nodes[body][node] if node else self.bodies[body]
 
 
-def kinematics(reader: Reader, columns: Columns, parts: Sequence[Part]) -> Kinematics:
+def kinematics(columns: Columns, parts: Sequence[Part]) -> Kinematics:
     """Frames of the bodies as they stand in ``parts``."""
-    n, model = columns.n, reader.model
+    n, model, branches = columns.n, columns.model, columns.tree
     inertial = Frame(np.eye(3), np.zeros(3), np.zeros((6, n)))
     bodies: list[Frame] = [inertial] * len(parts)
     nodes: list[dict[str, Frame]] = [{} for _ in parts]
-    for b in reader.tree.outward:
-        part, parent = parts[b], reader.tree.parent[b]
+    for b in branches.outward:
+        part, parent = parts[b], branches.parent[b]
         joint, base = part.motion.joint, inertial
         if parent != ROOT:
             base = nodes[parent][joint.node] if joint.node and model.bodies[parent].flex else bodies[parent]

@@ -1,23 +1,15 @@
-"""What the formulations share: a model's vectors as numbers of its bodies, and rotations. No dynamics is in it.
-
-Vectors are those of `mbdy.engine.model.ports`; everything here is found by the names of that table.
-"""
+"""What the formulations share: the numbers of a model's bodies, and rotations. No dynamics is in it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.model.bearing import BEARING
-from mbdy.engine.model.laws import JOINT_VALUES
-from mbdy.engine.model.ports import Ports, StatePart, coordinates, modal, ports, speeds, spins
 from mbdy.engine.model.system import INERTIAL, Body, Joint, Model
-from mbdy.engine.model.topology import ROOT, Tree, tree
-from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, UPPER
-from mbdy.engine.verification.formulations.flexible import Modes, cross_matrix, modes_of
+from mbdy.engine.verification.formulations.flexible import Modes, cross_matrix
 
 Array = NDArray[np.float64]
 Derivatives = Callable[[Array, Array, Array], Array]
@@ -117,106 +109,6 @@ class Part:
     given: Given
 
 
-class Reader:
-    """Reads the vectors of one model into `Part`s, in the order of its bodies, and writes derivatives back."""
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self.tree: Tree = tree(model)
-        self.ports: Ports = ports(model)
-        states = self.ports.states
-
-        def places(parts: Iterable[StatePart]) -> NDArray[np.intp]:
-            begins = [(part, states[part.state].state or 0) for part in parts]
-            return np.array([begin + i for part, begin in begins for i in range(part.size)], dtype=np.intp)
-
-        self._q, self._u, self._h = ([places(sort(b)) for b in model.bodies] for sort in (coordinates, speeds, spins))
-        self._eta = [places(modal(b, "displacement")) for b in model.bodies]
-        self._eta_rate = [places(modal(b, "rate")) for b in model.bodies]
-        self._parameters: bytes = b""
-        self._constants: list[Constants] = []
-
-    def parts(self, x: Array, u: Array, p: Array) -> list[Part]:
-        """Every body's numbers."""
-        if p.tobytes() != self._parameters:
-            self._constants = [_constants(self.model, self.ports, p, body) for body in self.model.bodies]
-            self._parameters = p.tobytes()
-        parts = [
-            Part(body, constants, Motion(body.joint, *(x[at] for at in places)), self._given(u, body))
-            for body, constants, *places in zip(
-                self.model.bodies, self._constants, self._q, self._u, self._h, self._eta, self._eta_rate, strict=True
-            )
-        ]
-        if not self.model.gravity_gradient:
-            return parts
-        position, mu = (self.ports.by_name[name].places for name in (ORBIT_POSITION, GRAVITATIONAL_PARAMETER))
-        return attracted(self.tree, parts, u[position], float(p[mu][0]))
-
-    def gravity(self, u: Array) -> Array:
-        """Uniform gravity (3) [m/s2], inertial axes."""
-        return u[self.ports.by_name["system.gravity"].places]
-
-    def derivatives(
-        self,
-        q_rates: Sequence[Array],
-        u_rates: Sequence[Array],
-        h_rates: Sequence[Array],
-        eta_rates: Sequence[Array] = (),
-        eta_accelerations: Sequence[Array] = (),
-    ) -> Array:
-        """``x'`` from every body's ``q'``, ``u'``, ``h'`` and, where one is flexible, ``eta'`` and ``eta''``."""
-        rigid = [np.zeros(0)] * len(self._q)
-        rates = self.moved(
-            np.zeros(len(self.ports.state_names)), q_rates, u_rates, eta_rates or rigid, eta_accelerations or rigid
-        )
-        for at, h_rate in zip(self._h, h_rates, strict=True):
-            rates[at] = h_rate
-        return rates
-
-    def moved(
-        self, x: Array, q: Sequence[Array], u: Sequence[Array], eta: Sequence[Array], eta_rate: Sequence[Array]
-    ) -> Array:
-        """``x``, or its rates, with others of coordinates and speeds of joints and modes."""
-        changed = x.copy()
-        for places, values in ((self._q, q), (self._u, u), (self._eta, eta), (self._eta_rate, eta_rate)):
-            for at, value in zip(places, values, strict=True):
-                changed[at] = value
-        return changed
-
-    def _switched(self, u: Array, scalar: str) -> bool:
-        variable, element = self.ports.by_scalar[scalar]
-        return bool(u[variable.offset + element] > 0.0)
-
-    def _given(self, u: Array, body: Body) -> Given:
-        def read(*names: str) -> Array:
-            known = [self.ports.by_name[n].places for n in names if n in self.ports.by_name]
-            return np.concatenate([*(u[places] for places in known), np.zeros(0)])
-
-        name, stem, n = body.name, f"{body.name}.joint", body.joint.n_u
-        points = [name, *(f"{name}.{node}" for node in body.nodes)]
-        effort = read(f"{stem}.force", f"{stem}.torque")
-        fixed, acceleration = np.zeros(n, dtype=np.bool_), np.zeros(n)
-        if any(motion != "free" for motion in body.joint.motion):
-            commanded = read(f"{stem}.acceleration")
-            for i, motion in enumerate(body.joint.motion):
-                # Only switchable degrees of freedom have switches, labelled by their place among all.
-                label = "" if n == 1 else f"[{i + 1}]"
-                locked = motion == "switchable" and self._switched(u, f"{stem}.locked{label}")
-                prescribed = motion == "switchable" and self._switched(u, f"{stem}.prescribed{label}")
-                fixed[i] = motion == "prescribed" or locked or prescribed
-                acceleration[i] = commanded[i] if fixed[i] and not locked else 0.0
-        return Given(
-            forces=read(*(f"{point}.force" for point in points)).reshape(-1, 3),
-            torques=read(*(f"{point}.torque" for point in points)).reshape(-1, 3),
-            modal=read(f"{name}.flex.force"),
-            effort=effort if effort.size else np.zeros(n),
-            rest=read(f"{stem}.rest"),
-            fixed=fixed,
-            acceleration=acceleration,
-            motors=read(*(f"{name}.{wheel}.torque" for wheel in body.wheels)),
-        )
-
-
 def rigid_trees(model: Model) -> tuple[str, ...]:
     """What of ``model`` is no tree of rigid bodies, a sentence each."""
     said = []
@@ -227,77 +119,6 @@ def rigid_trees(model: Model) -> tuple[str, ...]:
         if joint.node and joint.to != INERTIAL and model.body(joint.to).flex:
             said.append(f"the joint of {body.name!r} sits on node {joint.node!r} of the flexible body {joint.to!r}")
     return (*said, *(f"loop {loop.name!r} closes the tree of joints" for loop in model.loops))
-
-
-def _constants(model: Model, table: Ports, p: Array, body: Body) -> Constants:
-    name, stem, joint = body.name, f"{body.name}.joint", body.joint
-
-    def read(*names: str) -> Array:
-        return np.concatenate([*(p[table.by_name[n].places] for n in names), np.zeros(0)])
-
-    def bearing(wheel: str) -> Array:
-        names = [f"{wheel}.{law}" for law in BEARING]
-        return read(*names) if names[0] in table.by_name else np.array([0.0, 0.0, 1.0])
-
-    upper, inertia = read(f"{name}.inertia"), np.zeros((3, 3))
-    for value, (i, j) in zip(upper, UPPER, strict=True):
-        inertia[i, j] = inertia[j, i] = value
-    if joint.floating:
-        at, frame, axes = np.zeros(3), np.eye(3), np.eye(3)
-    else:
-        at, frame = read(f"{stem}.at"), rotation(read(f"{stem}.frame"))
-        if joint.node and joint.to != INERTIAL and not model.body(joint.to).flex:
-            at = at + read(f"{joint.to}.{joint.node}.at")
-        axes = _units(read(f"{stem}.axis") if joint.axes else np.zeros(0))
-    return Constants(
-        mass=float(read(f"{name}.mass")[0]),
-        com=read(f"{name}.com"),
-        inertia=inertia,
-        at=at,
-        frame=frame,
-        translations=axes[: joint.n_translations],
-        rotations=axes[joint.n_translations :],
-        efforts={law: read(f"{stem}.{law}") for law in JOINT_VALUES if f"{stem}.{law}" in table.by_name},
-        spins=read(*(f"{name}.{wheel}.inertia" for wheel in body.wheels)),
-        spin_axes=_units(read(*(f"{name}.{wheel}.axis" for wheel in body.wheels))),
-        bearings=np.array([bearing(f"{name}.{wheel}") for wheel in body.wheels]).reshape(-1, 3),
-        nodes=read(*(f"{name}.{node}.at" for node in body.nodes)).reshape(-1, 3),
-        modes=modes_of(body, read(f"{name}.flex.stiffness"), read(f"{name}.flex.damping")) if body.flex else None,
-    )
-
-
-def _units(components: Array) -> Array:
-    axes = components.reshape(-1, 3)
-    return axes / np.linalg.norm(axes, axis=1, keepdims=True)
-
-
-def attracted(branches: Tree, parts: Sequence[Part], orbit_position: Array, mu: float) -> list[Part]:
-    """``parts`` of a system with one floating root, with the gravity gradient among what acts at their mass centres.
-
-    The one place for it: bodies at ``rho`` from the system's mass centre feel ``m mu/R^3 (3 e e.rho - rho)`` and
-    ``3 mu/R^3 e x J e`` (Hughes 1986, ch. 8), ``R e`` being the ``orbit_position`` of that mass centre.
-    """
-    n = len(parts)
-    C, origin, centre = np.zeros((n, 3, 3)), np.zeros((n, 3)), np.zeros((n, 3))
-    for b in branches.outward:
-        constants, motion, parent = parts[b].constants, parts[b].motion, branches.parent[b]
-        if parent == ROOT:
-            C[b] = turn(parts[b])
-        else:
-            frame = C[parent] @ constants.frame
-            origin[b] = origin[parent] + C[parent] @ constants.at + frame @ constants.translations.T @ motion.slides
-            C[b] = frame @ turn(parts[b])
-        centre[b] = origin[b] + C[b] @ constants.com
-    masses = np.array([part.constants.mass for part in parts])
-    distance = np.linalg.norm(orbit_position)
-    strength, direction, pulled = mu / distance**3, orbit_position / distance, []
-    for b, part in enumerate(parts):
-        e, arm = C[b].T @ direction, C[b].T @ (centre[b] - masses @ centre / masses.sum())
-        forces, torques = part.given.forces.copy(), part.given.torques.copy()
-        forces[0] += masses[b] * strength * (3.0 * e * (e @ arm) - arm)
-        torques[0] += 3.0 * strength * cross(e, part.constants.inertia @ e)
-        pulled.append(replace(part, given=replace(part.given, forces=forces, torques=torques)))
-    return pulled
 
 
 def turn(part: Part) -> Array:
