@@ -217,6 +217,8 @@ def _report(fault: Any, loc: tuple[str | int, ...], findings: Findings) -> None:
         findings.refuse(path, "is missing", REMEDIES.get(key, ""))
     elif sort in ("model_type", "dict_type", "model_attributes_type"):
         remedy = f"write [{path}.NAME]" if path in ("body", "loop") else REMEDIES.get(key, f"write [{path}]")
+        if not _keys_at(loc[:-1]) and key in _keys_at(loc):
+            remedy = f"write [{path_of(loc[:-1])}.NAME]: the table needs a name"
         findings.refuse(path, f"must be a table, got {shown(fault['input'])}", remedy)
     elif sort == "string_type":
         findings.refuse(path, f"must be text, got {shown(fault['input'])}", "write it in quotes")
