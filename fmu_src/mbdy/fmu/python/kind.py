@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import importlib.resources
+import importlib.metadata
 import sys
 import tempfile
 import uuid
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -59,8 +60,7 @@ class Flavour:
 
     @property
     def behind(self) -> Path:
-        installed = Path(str(importlib.resources.files(self.version.builder)))
-        return installed / "resources" / "binaries" / self.platform / "libpythonfmu-export.so"
+        return _installed(self.version.builder) / "resources" / "binaries" / self.platform / "libpythonfmu-export.so"
 
     def front(self) -> bytes | None:
         """The library before pythonfmu's for Linux on x86-64; None where it cannot be made here."""
@@ -68,7 +68,32 @@ class Flavour:
 
     def build(self, script: Path, folder: Path) -> Path:
         """The FMU that the package builds around ``script``, in ``folder``."""
-        return importlib.import_module(self.version.builder).FmuBuilder.build_FMU(script, folder)
+        with _as_installed(self.version.builder):
+            return importlib.import_module(self.version.builder).FmuBuilder.build_FMU(script, folder)
+
+
+def _installed(builder: str) -> Path:
+    return Path(str(importlib.metadata.distribution(builder).locate_file(builder)))
+
+
+@contextmanager
+def _as_installed(builder: str) -> Iterator[None]:
+    """A python FMU that has run in this process has left the bare copy of ``builder`` that it carries: not that one."""
+    place, path = _installed(builder), list(sys.path)
+    loaded = {name: sys.modules[name] for name in sys.modules if name.partition(".")[0] == builder}
+    if builder in loaded and Path(str(loaded[builder].__file__)).parent.resolve() == place.resolve():
+        yield
+        return
+    for name in loaded:
+        del sys.modules[name]
+    sys.path.insert(0, str(place.parent))
+    try:
+        yield
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == builder]:
+            del sys.modules[name]
+        sys.modules.update(loaded)
+        sys.path[:] = path
 
 
 FLAVOURS = {name: Flavour(version) for name, version in VERSIONS.items()}
@@ -124,13 +149,15 @@ def _built(
     with tempfile.TemporaryDirectory(prefix="mbdy-fmu-") as folder:
         script = Path(folder) / f"{name}.py"
         script.write_bytes(contents[f"resources/{name}.py"])
-        path, bytecode = list(sys.path), sys.dont_write_bytecode
+        path, bytecode, running = list(sys.path), sys.dont_write_bytecode, sys.modules.pop(name, None)
         sys.dont_write_bytecode = True
         try:
             built = flavour.build(script, Path(folder) / "built")
         finally:
             sys.path[:], sys.dont_write_bytecode = path, bytecode
             sys.modules.pop(name, None)
+            if running:
+                sys.modules[name] = running
         with zipfile.ZipFile(built) as opened:
             for file in opened.namelist():
                 if file == library and door is not None:
