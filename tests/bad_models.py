@@ -435,6 +435,13 @@ LOOPS: list[BadModel] = [
      "loop.l.b", "are both on body 'boom'"),
     ("loop-both-inertial", bars().replace("rocker.tip", "inertial").replace("coupler.end", "inertial"),
      "loop.closure.b", "are both on inertial space"),
+    ("loop-fixed-to-each-other",
+     bars("at_b = [0, 1, 0]").replace("rocker.tip", "ground").replace("coupler.end", "inertial")
+     + '[body.ground]\nmass = 1\njoint = { to = "inertial", kind = "fixed", at = [1, 0, 0] }\n', "loop.closure.b",
+     "fixed to each other, through inertial space, and cannot move against each other"),
+    ("guess-unknown", bars(more="[guess]\ncrank.joint.angel = 1"), "guess.crank.joint.angel", "'crank.joint.angle'"),
+    ("guess-twice", bars(more="[initial]\ncrank.joint.angle = 1\n[guess]\ncrank.joint.angle = 1"),
+     "guess.crank.joint.angle", "is in [initial] too, where it is kept; keep one of them"),
     ("loop-off-node", boom(more='[loop.l]\na = "boom"\nat_a = [1, 0, 0]\nb = "bus"\nkind = "ball"'), "loop.l.a",
      "no node says how modes move it there"),
     ("loop-attitude", bus('[loop.l]\na = "bus"\nb = "inertial"\nkind = "ball"').replace('"free"', '"attitude"'),

@@ -14,6 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mbdy.blocks import Plant
+from mbdy.engine import linearize, trim
 from mbdy.engine.assembly.start import StartMovedWarning, assemble, assembly, started
 from mbdy.engine.core.build import CompilerError, compiler
 from mbdy.engine.files import rules
@@ -27,6 +29,9 @@ from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Body, Flex, Joint, Loop, Model, Node, Side
 from mbdy.engine.order_n.closing_columns import QUATERNION
 from mbdy.engine.order_n.equations import equations
+from mbdy.engine.verification.formulations.closures import closures
+from mbdy.engine.verification.formulations.kinematics import Columns, kinematics
+from mbdy.engine.verification.formulations.reader import Reader
 from mechanisms import FOUR_BAR_FILE
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
@@ -102,7 +107,7 @@ def random_model(seed: int) -> Model:
 
 
 class Approach:
-    """``approach`` of a model's equations, about its start with attitudes and all else moved by columns."""
+    """``gaps`` of a model's equations, about its start with attitudes and all else moved by columns."""
 
     def __init__(self, model: Model) -> None:
         self.made = equations(model)
@@ -133,12 +138,9 @@ class Approach:
         return x
 
     def __call__(self, x: np.ndarray) -> list[np.ndarray]:
-        assert self.made.approach is not None
-        return [np.array(part).ravel() for part in self.made.approach(x, self.u, self.k)]
-
-    def residuals(self, x: np.ndarray) -> np.ndarray:
         assert self.made.gaps is not None
-        return np.array(self.made.gaps(x, self.u, self.k)[0]).ravel()
+        errors, _, cosines, lessening = (np.array(part).ravel() for part in self.made.gaps(x, self.u, self.k))
+        return [errors, lessening, cosines]
 
 
 def multiplied(p: np.ndarray, turn: np.ndarray) -> np.ndarray:
@@ -183,19 +185,20 @@ def test_rates_are_derivatives_of_errors(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_errors_are_whole_angles(seed: int) -> None:
-    """Their sines are the residuals, and the cosines have their quadrant; other rows are the residuals themselves."""
+    """As the dense equations have them; the cosines are of half the angle, of lines at a right angle of the error."""
     model, rng = random_model(seed), np.random.default_rng(seed)
-    at = Approach(model)
+    at, reader, p = Approach(model), Reader(model), np.array(ports(model).vector("parameter"))
     x = at.moved(at.x, small(rng, at))
     errors, _, cosines = at(x)
-    residuals = at.residuals(x)
-    for rows in turning(model):
-        angle = np.linalg.norm(errors[rows])
-        assert errors[rows] * (math.sin(angle) / angle) == pytest.approx(residuals[rows], abs=1e-12)
-        assert math.cos(angle) == pytest.approx(cosines[rows[0]], abs=1e-12)
-    others = np.setdiff1d(np.arange(len(errors)), np.concatenate(turning(model)))
-    assert errors[others] == pytest.approx(residuals[others], abs=1e-15)
-    assert np.all(cosines[others] == 1.0)
+    there = kinematics(Columns(model, reader.tree), reader.parts(x, at.u, p))
+    begin = 0
+    for loop, closure in zip(model.loops, closures(reader, there, at.u, p), strict=True):
+        rows = slice(begin, begin + loop.size)
+        begin = rows.stop
+        assert errors[rows] == pytest.approx(closure.phi, abs=1e-12)
+        turns = [row <= 3 for row in loop.rows]
+        angle = np.linalg.norm(closure.phi[: sum(turns)])
+        assert cosines[rows] == pytest.approx(math.cos(angle / 2 if sum(turns) > 1 else angle), abs=1e-12)
 
 
 @pytest.mark.parametrize("rows", [(1, 2, 3), (1, 2), (2, 3)])
@@ -307,6 +310,120 @@ class TestFourBar:
         model = assemble(four_bar("crank.joint.angle = 0.3", loop="closed = false\nswitchable = true"))
         assert dict(model.initial) == {"crank.joint.angle": (0.3,)}
         assert assembly(model).rows == 0
+
+    def test_guesses_say_the_branch_and_move(self) -> None:
+        """The crank is given, the rocker's hint says which of two ways the linkage closes."""
+        for hint, sign in ((1.0, 1.0), (-2.5, -1.0)):
+            model = loads(f"{FOUR_BAR_FILE}[initial]\ncrank.joint.angle = 1\n[guess]\nrocker.joint.angle = {hint}")
+            assert loads(dumps(model)) == model
+            closed = assemble(model)
+            assert closed.initial["crank.joint.angle"] == (1.0,)
+            assert np.sign(closed.initial["rocker.joint.angle"][0]) == sign
+            assert dict(closed.guess) == {}
+            assert np.abs(errors(closed)).max() < 1e-11
+
+    def test_a_guess_that_closes_stays(self) -> None:
+        model = loads(f"{FOUR_BAR_FILE}[guess]\ncrank.joint.angle = 1\ncrank.joint.rate = 2")
+        closed = assemble(model)
+        assert dict(closed.guess) == dict(model.guess)
+        assert closed.initial.keys() == {
+            f"{name}.joint.{of}" for name in ("coupler", "rocker") for of in ("angle", "rate")
+        }
+
+
+SLIDER = """
+mbdy = 1
+[body.l1]
+mass = 1
+com = [0.25, 0, 0]
+inertia = [0.01, 0.02, 0.02]
+joint = { to = "inertial", kind = "revolute", axis = [0, 0, 1] }
+[body.l2]
+mass = 1
+com = [0.25, 0, 0]
+inertia = [0.01, 0.02, 0.02]
+joint = { to = "l1", kind = "revolute", axis = [0, 0, 1], at = [0.5, 0, 0] }
+node.e = { at = [0.5, 0, 0] }
+[body.sl]
+mass = 1
+inertia = [0.1, 0.1, 0.1]
+joint = { to = "inertial", kind = "prismatic", axis = [1, 0, 0] }
+[loop.p]
+a = "l2.e"
+b = "sl"
+kind = "pin"
+axis = [0, 0, 1]
+"""
+"""Two bars and a slider, 0.4 m away where the bars are at -1.1593 and 2.3186 rad."""
+GUESSES = ("l1.joint.angle = -1.0", "l2.joint.angle = 2.0", "l1.joint.angle = -1.0\nl2.joint.angle = 2.0")
+
+
+@pytest.mark.parametrize("guess", GUESSES)
+def test_an_exact_closing_near_the_guess(guess: str) -> None:
+    """Behind each door: what is given stays to the bit, in the file or set."""
+    half, names = math.acos(0.4), ["l1.joint.angle", "l2.joint.angle", "sl.joint.displacement"]
+    wanted, place = pytest.approx((-half, 2 * half, 0.4), abs=1e-10), {"sl.joint.displacement": 0.4}
+    filed = loads(f"{SLIDER}[initial]\nsl.joint.displacement = 0.4\n[guess]\n{guess}")
+    hinted = loads(f"{SLIDER}[guess]\n{guess}")
+    assert tuple(assemble(filed).initial[name][0] for name in names) == wanted
+    set_plant = Plant(hinted)
+    set_plant["sl.joint.displacement"] = 0.4
+    for start in (
+        Plant(filed),
+        set_plant,
+        linearize(hinted, at=place).state_values,
+        trim(hinted, at=place, hold=list(place), free=["l1.joint.torque", "sl.joint.force"]),
+    ):
+        assert tuple(float(start[name]) for name in names) == wanted
+        assert float(start[names[2]]) == 0.4
+
+
+def test_a_loop_that_is_closed_as_it_stands_between_fixed_bodies_is_left_out() -> None:
+    ground = '[body.ground]\nmass = 1\njoint = { to = "inertial", kind = "fixed", at = [2.5, 0, 0] }\n'
+    stay = '[loop.stay]\na = "inertial"\nat_a = [2.5, 0, 1]\nb = "ground"\nat_b = [0, 0, 1]\nkind = "weld"\n'
+    with pytest.warns(
+        ModelWarning, match=r"loop\.stay: a and b are fixed to each other, through inertial space, .* left out"
+    ):
+        model = loads(FOUR_BAR_FILE + ground + stay)
+    assert [loop.name for loop in model.loops] == ["closure"]
+
+
+LEVERS = {1e-3: 1e-9, 1e-4: 1e-7, 1e-5: 1e-5}
+"""[m] Distance of two ball loops, and how exact an acceleration is: rounding grows with the inverse square."""
+
+
+@pytest.mark.parametrize("lever", LEVERS)
+def test_two_balls_close_together_are_a_hinge(lever: float) -> None:
+    text = """
+    mbdy = 1
+    system.gravity = [0.5, -9.81, 3]
+    [body.arm]
+    mass = 2
+    com = [0.5, 0, 0]
+    inertia = [0.01, 0.2, 0.2]
+    joint = {{ to = "inertial", kind = "revolute", axis = [0, 0, 1] }}
+    [body.load]
+    mass = 3
+    com = [0.4, 0.1, 0.2]
+    inertia = [0.02, 0.3, 0.3]
+    joint = {{ {} }}
+    """
+    hinged = Plant(loads(text.format('to = "arm", kind = "revolute", axis = [0, 1, 0], at = [1, 0, 0]')))
+    balls = "".join(
+        f'[loop.{name}]\na = "arm"\nat_a = [1, {at}, 0]\nb = "load"\nat_b = [0, {at}, 0]\nkind = "ball"\n'
+        for name, at in (("one", -lever / 2), ("two", lever / 2))
+    )
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        looped = Plant(
+            loads(text.format('to = "inertial", kind = "free"') + balls + "[initial]\nload.position = [1, 0, 0]")
+        )
+    assert [str(one.message).partition(":")[0] for one in told] == ["loop.one"] * (lever < 1e-4)
+    rates = [
+        plant.derivatives(0.0, plant.state, plant.inputs.values)[plant.state_names.index("arm.joint.rate")]
+        for plant in (hinged, looped)
+    ]
+    assert rates[1] == pytest.approx(rates[0], rel=LEVERS[lever])
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def open_by(core: Core) -> tuple[float, float]:
     made = core.compiled.equations
     assert made.gaps is not None
     k = made.prepare(core.p)
-    errors, rates = (np.abs(np.array(part)).max() for part in made.gaps(core.x, core.u, k))
+    errors, rates = (np.abs(np.array(part)).max() for part in made.gaps(core.x, core.u, k)[:2])
     return float(errors), float(rates) / max(1.0, float(np.abs(core.x).max()))
 
 

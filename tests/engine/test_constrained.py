@@ -35,7 +35,8 @@ def test_jacobians_of_loops_are_their_errors_derivatives(seed):
     system = Constrained(reader, x, case.u, case.p)
     ahead = closures(reader, system.at_ahead, case.u, case.p)
     for closure, later in zip(system.closures, ahead, strict=True):
-        near(closure.G @ system.w, later.phi.imag / STEP)
+        moving = np.array(closure.loop.rows or (4,)) > 3
+        near((closure.G @ system.w)[moving], later.phi.imag[moving] / STEP)
 
 
 @cache

@@ -14,7 +14,7 @@ import pytest
 
 from example_models import each_example
 from mbdy.blocks import Plant, simulate
-from mbdy.engine import Body, Joint, Model, ModelError, Verification, Wheel, equations, load, ports, verify
+from mbdy.engine import Body, Joint, Model, ModelError, Verification, Wheel, equations, load, loads, ports, verify
 from mbdy.engine.verification.conservation import BALANCES, Observer
 from mbdy.engine.verification.formulations import (
     FORMULATIONS,
@@ -510,3 +510,39 @@ def test_unknown_and_uncovered_formulations_are_refused():
         Plant(chain(1), formulation="hamilton")
     with pytest.raises(UncoveredError, match="does not cover 'wheeled'"):
         simulate(wheeled(), until=1.0, formulation="jpl")
+
+
+TWO = """
+mbdy = 1
+[body.a]
+mass = 300
+inertia = [60, 80, 90]
+joint = {{ to = "inertial", {0} }}
+[body.b]
+mass = 500
+inertia = [150, 160, 120]
+joint = {{ to = "inertial", {0}, {1} }}
+[loop.weld]
+a = "a"
+b = "b"
+{2}
+kind = "weld"
+closed = false
+switchable = true
+"""
+
+
+@pytest.mark.parametrize(
+    ("joints", "apart", "turned", "unclosed"),
+    [
+        ('kind = "free"', "", 'frame_b = { sequence = "z", angles = [3.0] }', ()),
+        ('kind = "prismatic", axis = [1, 0, 0]', "at = [0, 50, 0]", "", ("weld",)),
+    ],
+)
+def test_switchable_loops_far_from_closed(joints: str, apart: str, turned: str, unclosed: tuple[str, ...]) -> None:
+    """By half a turn, or by what no motion changes: agreement, and a sentence on what no state closes."""
+    text = TWO.format(joints, apart, turned).replace(",  }", " }")
+    found = verify(loads(text), states=6)
+    assert found.agrees
+    assert found.open_loops == unclosed
+    assert ("no state closes loop 'weld'" in found.verdict) == bool(unclosed)

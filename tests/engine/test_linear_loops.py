@@ -19,6 +19,7 @@ from mbdy.engine import (
     Joint,
     Loop,
     Model,
+    ModelError,
     OperatingPoint,
     Side,
     StartMovedWarning,
@@ -302,6 +303,17 @@ def pushed(model: Model, point: OperatingPoint, push: dict[str, float], outputs:
         left.append(worst / largest)
     assert left[0] < 2e-3
     assert left[1] < 0.55 * left[0]
+
+
+@pytest.mark.parametrize("rate", [0.0, 3.0])
+@pytest.mark.parametrize("distance", [1.9, 5.0])
+def test_a_start_that_closes_by_large_bending_alone_is_refused_for_that(rate: float, distance: float):
+    """By so much that the modes make no inertia any more, whether or not speeds are given."""
+    model = flexible_four_bar(rate=rate)
+    crank, coupler, rocker = model.bodies
+    far = replace(rocker, joint=replace(rocker.joint, at=(distance, 0.0, 0.0)))
+    with pytest.raises(ModelError, match=r"loop\.\w+: is closed only by bending that moves its place by .* m"):
+        assemble(replace(model, bodies=(crank, coupler, far)))
 
 
 def test_a_small_push_of_a_flexible_four_bar():

@@ -13,8 +13,9 @@ from lxml import etree
 
 from fmu.ssp_cases import BASE_UNITS, DRIVEN, SENSED, described
 from mbdy.blocks import VariableError
-from mbdy.engine import Joint, Model, ports
+from mbdy.engine import Joint, Model, loads, ports
 from mbdy.fmu import ExportError, SystemNote, export_ssp
+from mechanisms import FOUR_BAR_FILE
 from systems import chain
 
 NS = {
@@ -259,3 +260,20 @@ def test_where_no_package_can_be(plain, tmp_path):
     for path, said in (("system.zip", r"ends in \.ssp, e\.g\. .*system\.ssp"), ("folder.ssp", "is a folder")):
         with pytest.raises(ExportError, match=said):
             export_ssp(plain, controller, tmp_path / path)
+
+
+def test_start_values_that_closing_finds_are_no_parameters(tmp_path):
+    """A simulator that sets all parameters would give them, and none could move when one of them is changed."""
+    text = f"""{FOUR_BAR_FILE}
+[ports]
+inputs = ["crank.joint.torque"]
+outputs = ["crank.joint.angle"]
+[initial]
+crank.joint.rate = 1
+"""
+    controller = described(tmp_path / "c.fmu", inputs={"crank.joint.angle": ""}, outputs={"crank.joint.torque": "N.m"})
+    with pytest.warns(SystemNote):
+        path = export_ssp(loads(text), controller, tmp_path / "system.ssp", kind="python")
+    parameters = {p.get("name") for p in tree(path, "resources/plant.ssv").iter("{*}Parameter")}
+    assert {"crank.joint.rate", "crank.mass"} <= parameters
+    assert not parameters & {"coupler.joint.rate", "coupler.joint.angle", "rocker.joint.angle"}

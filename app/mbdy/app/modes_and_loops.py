@@ -96,6 +96,8 @@ def lines(model: Model) -> Iterator[tuple[str, str]]:
     yield "rows of loops", words + (f", {closed.redundant} repeat others" if closed.redundant else "")
     yield "left by loops", counted(closed.degrees_of_freedom, "degree") + " of freedom"
     yield "closing moved", _moved(closed)
+    for k, position in enumerate(closed.positions):
+        yield "" if k else "closing chose", position
 
 
 def _modes(hertz: list[float]) -> str:

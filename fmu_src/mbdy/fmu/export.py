@@ -106,7 +106,7 @@ def _files(
     equations = _equations(model, dynamics)
     native = kind == "native"
     table = rows(
-        ports(assemble(model)), model.initial, derivatives=native, independent=VERSIONS[fmi].time,
+        ports(assemble(model)), model.standing, derivatives=native, independent=VERSIONS[fmi].time,
         incidence=_incidence(equations, None if dynamics else model),
     )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal
@@ -32,8 +32,8 @@ class Scalar:
     ``s``, ``state`` which place in ``x`` it is. ``array`` names the array of FMI 3 that has it as an element.
     ``dependencies`` are value references of the inputs that act on an output at the same instant, or on a derivative;
     ``states`` the places in ``x`` of the states in its equation, None where that is not known. ``guess`` tells that the
-    start of a state is one, from which closed loops may move it, ``from_file`` that the model file gives it. ``label``
-    is its index, that of its state for a derivative.
+    start of a state is one, from which closed loops may move it, ``standing`` what the file says of it
+    (`Model.standing`). ``label`` is its index, that of its state for a derivative.
     """
 
     owner: Owner
@@ -58,7 +58,7 @@ class Scalar:
     dependencies: tuple[int, ...] = ()
     states: tuple[int, ...] | None = None
     guess: bool = False
-    from_file: bool = False
+    standing: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Array:
 
 def scalars(
     ports: Ports,
-    initial: Collection[str] = (),
+    standing: Mapping[str, int],
     *,
     derivatives: bool = False,
     independent: bool = False,
@@ -91,7 +91,7 @@ def scalars(
 ) -> tuple[Scalar, ...]:
     """The rows of ``ports``, in the order of their value references.
 
-    ``initial``      names of start values that the model file gives.
+    ``standing``     of start values that the model file gives or guesses, as `Model.standing` has it.
     ``derivatives``  with the derivatives of all states, in the order of ``x``.
     ``independent``  with the time, as FMI 3 wants it.
     ``incidence``    what is in the equations, to tell dependencies as sparse as these are.
@@ -105,12 +105,12 @@ def scalars(
             combined[names] = tuple(sorted(vr for name in names for vr in inputs[name]))
         return combined[names]
 
-    rows = [_scalar(v, k, dependencies(v), v.name in initial) for v in ports for k in range(v.size)]
+    rows = [_scalar(v, k, dependencies(v), standing.get(v.name, 0)) for v in ports for k in range(v.size)]
     if incidence:
         rows = [_depending(row, incidence.outputs) if row.vector == "y" else row for row in rows]
     outputs = [row for row in rows if row.causality == "output"]
     rows += _calculated(outputs)
-    rows += [row for v in ports.hidden for row in _hidden(v, v.name in initial, local=derivatives)]
+    rows += [row for v in ports.hidden for row in _hidden(v, standing.get(v.name, 0), local=derivatives)]
     if any(v.owner.kind == "loop" for v in ports.parameters):
         rows = [replace(row, guess=row.start_at is not None and row.vector != "s") for row in rows]
     if derivatives:
@@ -140,7 +140,7 @@ def _depending(row: Scalar, equations: Sequence[tuple[tuple[int, ...], tuple[int
     return replace(row, states=states, dependencies=inputs)
 
 
-def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], from_file: bool) -> Scalar:
+def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], standing: int) -> Scalar:
     default = 0.0 if v.causality != "output" else None
     return Scalar(
         owner=v.owner, quantity=v.quantity, label=v.labels[k], name=v.name + v.labels[k], causality=v.causality,
@@ -148,15 +148,15 @@ def _scalar(v: Variable, k: int, dependencies: tuple[int, ...], from_file: bool)
         description=v.description, start=default if v.start is None else v.start[k],
         start_at=None if v.start_at is None else v.start_at + k, state=None if v.state is None else v.state + k,
         array=v.name if _is_array(v) else None, boolean=v.boolean, tunable=v.tunable, minimum=v.minimum,
-        maximum=v.maximum, nominal=v.nominal, dependencies=dependencies, from_file=from_file,
+        maximum=v.maximum, nominal=v.nominal, dependencies=dependencies, standing=standing,
     )  # fmt: skip
 
 
-def _hidden(v: Variable, from_file: bool, *, local: bool) -> Iterator[Scalar]:
+def _hidden(v: Variable, standing: int, *, local: bool) -> Iterator[Scalar]:
     """What there is of a variable that is left out: states as ``local`` ones, and start values that no such state has
     as parameters of the start."""
     for k in range(v.size if v.causality == "output" else 0):
-        row = _scalar(v, k, (), from_file)
+        row = _scalar(v, k, (), standing)
         if local and row.state is not None:
             yield replace(row, causality="local", vector="x", place=row.state)
         elif row.start_at is not None:

@@ -48,7 +48,7 @@ ORDERS = {name: CONSTANTS[f"MBDY_{name.upper()}"] for name in ("held", "linear",
 """How inputs go over a communication step."""
 OK, WARNING = CONSTANTS["PLANT_OK"], CONSTANTS["PLANT_WARNING"]
 FAULTS = {CONSTANTS[f"MBDY_{name}"]: fault for name, fault in
-          (("FAILED", StateError), ("TORN", StateError), ("BAD_OUTPUT", StateError),
+          (("FAILED", StateError), ("TORN", StateError), ("BAD_OUTPUT", StateError), ("OPPOSED", StateError),
            ("BAD_STEP", StepError))}  # fmt: skip
 """What a fault is raised as; `VariableError` for all others."""
 WARNINGS = {CONSTANTS[f"MBDY_{name}"]: warning for name, warning in
@@ -135,7 +135,7 @@ class Plant:
         self._messages = messages = []
         self._logger = Logger(lambda _, status, category, text: messages.append((status, text.decode(), self._topic())))
         self._own = PlantModel(
-            self.compiled, self.model.initial, token=self._token, step=self.internal_step, integrator=self.integrator
+            self.compiled, self.model.standing, token=self._token, step=self.internal_step, integrator=self.integrator
         )
         manner = CONSTANTS["PLANT_REFUSES"] | (CONSTANTS["PLANT_AHEAD"] if self._order else 0)
         opinion = self._opinion.address if self._opinion else None

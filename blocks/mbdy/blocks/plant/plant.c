@@ -225,9 +225,19 @@ int plant_admit(plant *it, const char *what, const char *token, const unsigned r
 
 const char *plant_state_name(const plant *it, int place) { return it->own->names.states[place]; }
 
+static void warn(void *owner, int topic, const char *text) {
+    plant *it = owner;
+    it->topic = topic;
+    plant_say(it, PLANT_WARNING, "%s", text);
+}
+
 int plant_explain(plant *it, int core_status, double step) {
     char text[MBDY_TEXT];
-    if (core_status == MBDY_OK) return PLANT_OK;
+    if (core_status == MBDY_OK) {
+        while (mbdy_tell_lines(it->core, &it->own->names, text) || mbdy_tell_closed(it->core, &it->own->names, text))
+            warn(it, MBDY_DOUBTFUL, text);
+        return PLANT_OK;
+    }
     it->fault = core_status;
     mbdy_explain(it->core, core_status, &it->own->names, it->now.time, step, it->own->step, text);
     return plant_say(it, PLANT_DISCARD, "%s", text);
@@ -241,12 +251,6 @@ static int within_limits(plant *it) {
         if (v->vector == PLANT_PARAMETER) status = plant_usable(it, v, it->vector[MBDY_P][v->place]);
     }
     return status;
-}
-
-static void warn(void *owner, int topic, const char *text) {
-    plant *it = owner;
-    it->topic = topic;
-    plant_say(it, PLANT_WARNING, "%s", text);
 }
 
 /* Start values that the loops moved although they were given are told. */

@@ -37,7 +37,7 @@ enum plant_vector {
 };
 
 /* One scalar; its row is its value reference. An array's first element has its size, the others 0: their value references
-   are not in use. `given`: the start value is the model's, not one that the loops may choose. */
+   are not in use. `given`: of a start value what GIVEN of core.h has. */
 struct plant_variable {
     const char *name;
     int vector, boolean;

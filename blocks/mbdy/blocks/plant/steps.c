@@ -79,6 +79,7 @@ static int step_with_stops(plant *it, double time, double step, double length, p
             it->now.stale_outputs = 1.0;
             return PLANT_DISCARD;
         }
+        plant_explain(it, status, step);
         for (int j = 0; j < it->model->n_impulses; j++) impulses[j] += latched[j];
         it->now.time = i < n ? time + i * each : time + step;
         it->now.stale_outputs = 1.0;
@@ -185,6 +186,7 @@ int plant_drifted(const plant *it) {
 int plant_update(plant *it, int *changed) {
     *changed = 0;
     int status = plant_settle(it);
+    if (status == PLANT_OK) status = plant_explain(it, mbdy_opposed(it->core), 0.0);
     if (status != PLANT_OK) return status;
     double *x = it->vector[MBDY_X], *impulses = it->vector[MBDY_LATCHED];
     double *x_old = it->kept, *impulses_old = x_old + it->model->n_x;
@@ -193,6 +195,7 @@ int plant_update(plant *it, int *changed) {
     memcpy(x_old, x, bytes(it->model->n_x));
     memcpy(impulses_old, impulses, bytes(it->model->n_impulses));
     const int latched = mbdy_latch(it->core), drifted = most_drift(it) > 16.0 * DBL_EPSILON;
+    plant_explain(it, MBDY_OK, 0.0);
     if (drifted) mbdy_normalise(it->model, x);
     for (int i = 0; i < it->model->n_x; i++)
         if (!isfinite(x[i])) {

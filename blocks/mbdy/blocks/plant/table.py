@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -40,7 +40,7 @@ class Row:
     place: int
     start_at: int
     state: int
-    given: bool
+    given: int
     start: float
     minimum: float
     maximum: float
@@ -58,8 +58,8 @@ def first_references(ports: Ports) -> dict[str, int]:
     return dict(zip((v.name for v in _listed(ports)), accumulate(sizes, initial=0), strict=False))
 
 
-def rows(ports: Ports, initial: Collection[str]) -> Iterator[Row]:
-    """Rows of all inputs, parameters and outputs, and of hidden start values; those named in ``initial`` are given."""
+def rows(ports: Ports, standing: Mapping[str, int]) -> Iterator[Row]:
+    """Rows of all inputs, parameters and outputs, and of hidden start values; ``standing`` is `Model.standing`."""
     for v in _listed(ports):
         hidden, start = v.offset == NOWHERE, v.start or (0.0,) * v.size
         vector = CONSTANTS["PLANT_START" if hidden else VECTORS[v.causality]]
@@ -67,9 +67,9 @@ def rows(ports: Ports, initial: Collection[str]) -> Iterator[Row]:
         for k, name in enumerate(v.scalar_names):
             yield Row(
                 name, vector, v.boolean, begin + k,
-                -1 if v.start_at is None else v.start_at + k, -1 if v.state is None else v.state + k, v.name in initial,
-                start[k], -math.inf if v.minimum is None else v.minimum, math.inf if v.maximum is None else v.maximum,
-                1.0 if v.nominal is None else v.nominal,
+                -1 if v.start_at is None else v.start_at + k, -1 if v.state is None else v.state + k,
+                standing.get(v.name, 0), start[k], -math.inf if v.minimum is None else v.minimum,
+                math.inf if v.maximum is None else v.maximum, 1.0 if v.nominal is None else v.nominal,
             )  # fmt: skip
 
 
@@ -86,9 +86,9 @@ class PlantModel(ctypes.Structure):
     )
 
     def __init__(
-        self, compiled: Compiled, initial: Collection[str], *, token: str, step: float, integrator: str
+        self, compiled: Compiled, standing: Mapping[str, int], *, token: str, step: float, integrator: str
     ) -> None:
-        table = list(rows(compiled.equations.ports, initial))
+        table = list(rows(compiled.equations.ports, standing))
         self._texts = texts(row.name for row in table)
         self._rows = np.zeros(len(table), ROW)
         self._rows["name"] = np.frombuffer(memoryview(self._texts).cast("B"), dtype=np.uintp)[: len(table)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from mbdy.engine.core.library import compiled_equations
 from mbdy.engine.core.running import OK, Core
 from mbdy.engine.files.lines import with_lines_of
-from mbdy.engine.model.faults import Fault, ModelError, RefusalError
+from mbdy.engine.model.faults import Fault, ModelError, ModelWarning, RefusalError
 from mbdy.engine.model.ports import Ports, coordinates, ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.order_n.equations import Equations, equations
@@ -37,7 +36,8 @@ class Assembly:
     ``angle`` [rad] and ``distance`` [m]: the largest that a coordinate was moved by, and which one; quaternions
     by their angle. ``modal`` and ``speed``: the largest change of a modal displacement and of any speed. ``rows``:
     scalar constraints of the loops that are closed at the start; ``rank``: how many of them are independent there;
-    ``degrees_of_freedom``: those of joints and modes that are not always prescribed, less the rank.
+    ``degrees_of_freedom``: those of joints and modes that are not always prescribed, less the rank. ``positions``: in
+    words, which of two positions each loop took that holds two lines at a right angle and was open.
     """
 
     angle: float = 0.0
@@ -49,6 +49,7 @@ class Assembly:
     rows: int = 0
     rank: int = 0
     degrees_of_freedom: int = 0
+    positions: tuple[str, ...] = ()
 
     @property
     def moved(self) -> bool:
@@ -62,12 +63,12 @@ class Assembly:
 
 
 def given_starts(model: Model, table: Ports) -> Array:
-    """Which start values (n_x, by ``table``, 1 or 0) the file of ``model`` gives: those named in ``[initial]``."""
+    """What the file of ``model`` says of start values (n_x, by ``table``), 1, -1 or 0: `Model.standing`."""
     given = np.zeros(len(table.start_names))
-    for name in model.initial:
+    for name, standing in model.standing.items():
         variable = table.starts[name]
         assert variable.start_at is not None
-        given[variable.start_at : variable.start_at + variable.size] = 1.0
+        given[variable.start_at : variable.start_at + variable.size] = standing
     return given
 
 
@@ -118,29 +119,33 @@ def _refuse(core: Core, status: int) -> None:
         raise RefusalError(message, remedy)
 
 
-def tell_moves(moves: Iterable[str], *, stacklevel: int) -> None:
-    """Warn of given start values that closing the loops has moved, each in words."""
-    for move in moves:
+def tell_moves(core: Core, *, stacklevel: int) -> None:
+    """Warn of given start values that closing the loops has moved, and of what is doubtful there."""
+    for move in core.moves():
         warnings.warn(move, StartMovedWarning, stacklevel=stacklevel + 1)
+    for text in core.doubts():
+        warnings.warn(text, ModelWarning, stacklevel=stacklevel + 1)
 
 
 def assemble(model: Model) -> Model:
     """``model`` with start values that close its loops; it is returned as it is where they are closed to rounding.
 
-    Values in ``model.initial`` stay; those that contradict the loops are moved as little as can be, with a
-    `StartMovedWarning`. Raises `ModelError` where the loops cannot be closed, `CompilerError` without a C compiler.
+    Values in ``model.initial`` stay, those in ``model.guess`` move where the others alone do not close them; those that
+    contradict the loops are moved as little as can be, with a `StartMovedWarning`. Raises `ModelError` where the loops
+    cannot be closed, `CompilerError` without a C compiler.
     """
     if not any(loop.closed for loop in model.loops):
         return model
     core, table = _core(model)
-    tell_moves(core.moves(), stacklevel=2)
+    tell_moves(core, stacklevel=2)
     initial = dict(model.initial)
     for variable in table.outputs:
         if variable.start_at is not None:
             places = slice(variable.start_at, variable.start_at + variable.size)
             if np.abs(core.s_closed[places] - core.s[places]).max() > (SCALED if variable.unit == "1" else 0.0):
                 initial[variable.name] = tuple(core.s_closed[places].tolist())
-    return model if initial == dict(model.initial) else replace(model, initial=initial)
+    guess = {name: value for name, value in model.guess.items() if name not in initial}
+    return model if initial == dict(model.initial) else replace(model, initial=initial, guess=guess)
 
 
 def assembly(model: Model) -> Assembly:
@@ -169,7 +174,8 @@ def assembly(model: Model) -> Assembly:
             sort = variable.unit
         sorts[sort] = max(sorts[sort], (move, variable.name), key=lambda pair: pair[0])
     rows, rank, degrees_of_freedom = core.freedoms()
-    return Assembly(*sorts["rad"], *sorts["m"], sorts["modal"][0], sorts["speed"][0], rows, rank, degrees_of_freedom)
+    moved = *sorts["rad"], *sorts["m"], sorts["modal"][0], sorts["speed"][0]
+    return Assembly(*moved, rows, rank, degrees_of_freedom, tuple(core.lines()))
 
 
 def _core(model: Model) -> tuple[Core, Ports]:

@@ -1,7 +1,8 @@
 /* Closing loops at the start: coordinates move until every loop that is closed in u is closed, speeds until it stays so.
 
-   In turn may move what was not given and no modes, what was not given, and in the end all; prescribed and locked degrees
-   of freedom never do. The first two move as little as can be in angles, the last by the masses (closing_steps.c).
+   In turn may move what was neither given nor guessed, guesses too, each without modes first, and in the end all; prescribed
+   and locked degrees of freedom never do. All but the last move as little as can be in angles, the last by the masses
+   (closing_steps.c). Guesses begin to move where the others came nearest to closure, which says what they were meant for.
 
    All is done in start values, which have the shape of states: what an impulse changes of wheels' speeds, or of where an
    attitude root's mass centre is, follows when states are made of them. */
@@ -30,24 +31,44 @@
 /* [rad, m, and in a second] Start values that were given and are moved further are told. */
 #define TOLD 1e-6
 
-/* Whether a start value was given, of a quaternion any element. */
-static int given_at(const mbdy_core *core, int place) {
+/* What a start value is, in the order in which they may move. */
+enum standing { FOUND, GUESSED, KEPT };
+
+/* Of a quaternion what the firmest of its elements is. */
+static enum standing standing_at(const mbdy_core *core, int place) {
     const double *marks = core->vector[MBDY_GIVEN];
+    int begin = place, end = place + 1;
     for (int i = 0; i < core->model->n_quaternions; i++) {
         const int q = core->model->quaternions[i];
-        if (place >= q && place < q + 4) return marks[q] != 0.0 || marks[q + 1] != 0.0 || marks[q + 2] != 0.0 || marks[q + 3] != 0.0;
+        if (place >= q && place < q + 4) begin = q, end = q + 4;
     }
-    return marks[place] != 0.0;
+    enum standing firmest = FOUND;
+    for (int i = begin; i < end; i++)
+        if (marks[i] > 0.0) firmest = KEPT;
+        else if (marks[i] < 0.0 && firmest == FOUND) firmest = GUESSED;
+    return firmest;
 }
 
-/* Frees the columns that may move: coordinates (or speeds) given too or not, modes too or not. How many. */
-static int released(const mbdy_mechanism *c, int (*place)(const mbdy_mechanism *, int), int all, int modes) {
+/* Frees the columns that may move: coordinates (or speeds) that are no firmer than that, modes too or not. How many. */
+static int released(const mbdy_mechanism *c, int (*place)(const mbdy_mechanism *, int), enum standing firmest, int modes) {
     int count = 0;
     for (int k = 0; k < c->n; k++) {
-        c->free[k] = c->movable[k] && (modes || !is_modal(c, k)) && (all || !given_at(c->core, place(c, k)));
+        c->free[k] = c->movable[k] && (modes || !is_modal(c, k)) && standing_at(c->core, place(c, k)) <= firmest;
         count += c->free[k];
     }
     return count;
+}
+
+/* Turns in which columns may move that were not given: bits of what may besides those that are found and no modes. */
+enum { MODES = 1, GUESSES = 2, TURNS = 4 };
+
+/* Frees the columns of a turn; how many, or 0 where they are those of one before. */
+static int in_turn(const mbdy_mechanism *c, int (*place)(const mbdy_mechanism *, int), int turn) {
+    int counts[TURNS];
+    for (int i = 0; i <= turn; i++) counts[i] = released(c, place, i & GUESSES ? GUESSED : FOUND, i & MODES);
+    for (int bit = 1; bit < TURNS; bit *= 2)
+        if (turn & bit && counts[turn ^ bit] == counts[turn]) return 0;
+    return counts[turn];
 }
 
 /* Sizes of the error of one loop by turning and by moving, the larger of them, of a turn between opposed axes by its
@@ -57,6 +78,9 @@ struct share {
     int row;
 };
 
+/* Whether a row turns by more than a right angle; lines that should be at one, by more than half of it. */
+static int is_opposed(const mbdy_mechanism *c, int row) { return c->cosine[row] < 0.70710678118654752; }
+
 static struct share share_of(const mbdy_mechanism *c, const double *error, int loop) {
     struct share all = {0.0, 0.0, 0.0, -1};
     int opposed = 0;
@@ -64,7 +88,7 @@ static struct share share_of(const mbdy_mechanism *c, const double *error, int l
         if (c->m->row_loops[i] != loop) continue;
         if (all.row < 0) all.row = i;
         *(c->m->row_turns[i] ? &all.turn : &all.move) += error[i] * error[i];
-        opposed |= !(c->cosine[i] > 0.0);
+        opposed |= is_opposed(c, i);
     }
     all.turn = sqrt(all.turn), all.move = sqrt(all.move);
     all.residual = fmax(opposed ? fabs(sin(all.turn)) : all.turn, all.move);
@@ -112,7 +136,7 @@ static int why_open(const mbdy_mechanism *c) {
     for (int loop = 0; loop <= c->m->row_loops[c->m->n_rows - 1]; loop++) {
         const struct share share = share_of(c, c->error, loop);
         residual = fmax(residual, share.residual);
-        if (mirrored < 0 && !(c->cosine[share.row] > 0.0)) mirrored = share.row;
+        if (mirrored < 0 && is_opposed(c, share.row)) mirrored = share.row;
     }
     if (mirrored >= 0 && residual < MIRRORED) {
         refused(c, MBDY_MIRRORED, c->error);
@@ -139,9 +163,9 @@ static int moved_least(const mbdy_mechanism *c, double *z, double *least) {
     mbdy_keep_nearest(c, c->pushed, least);
     if (!there || cut) {
         memcpy(c->damped, z, size);
-        const int few = released(c, coordinate, 1, 0);
+        const int few = released(c, coordinate, KEPT, 0);
         int damped = few && mbdy_search(c, c->damped, least);
-        damped = damped || (released(c, coordinate, 1, 1) > few && mbdy_search(c, c->damped, least));
+        damped = damped || (released(c, coordinate, KEPT, 1) > few && mbdy_search(c, c->damped, least));
         if (damped && !(there && mbdy_distance(c, z, c->pushed) < mbdy_distance(c, z, c->damped))) memcpy(c->pushed, c->damped, size);
         there |= damped;
     }
@@ -152,23 +176,24 @@ static int moved_least(const mbdy_mechanism *c, double *z, double *least) {
 static int close_positions(const mbdy_mechanism *c, double *z) {
     if (!isfinite(c->size)) return refused(c, MBDY_BEYOND, c->error);
     if (mbdy_is_closed(c, z, c->error)) return MBDY_OK;
+    const size_t size = sizeof(double) * (size_t)c->m->n_x;
     double least = row_norm(c->error, c->m->n_rows);
-    memcpy(c->nearest, z, sizeof(double) * (size_t)c->m->n_x);
-    const int few = released(c, coordinate, 0, 0);
-    if (few && mbdy_search(c, z, &least)) return MBDY_OK;
-    if (released(c, coordinate, 0, 1) > few && mbdy_search(c, z, &least)) return MBDY_OK;
+    memcpy(c->nearest, z, size);
+    memcpy(c->damped, z, size);
+    for (int turn = 0; turn < TURNS; turn++) {
+        if (turn == GUESSES) memcpy(c->damped, c->nearest, size);
+        if (!in_turn(c, coordinate, turn) || !mbdy_search(c, c->damped, &least)) continue;
+        memcpy(z, c->damped, size);
+        return MBDY_OK;
+    }
     return moved_least(c, z, &least) ? MBDY_OK : why_open(c);
 }
 
-/* Rates of closed loops with the speeds in z, relative to what is large among these: those that APPROACH has, or GAPS, which
-   a latch takes out. */
-static double parting(const mbdy_mechanism *c, const double *z, int equation) {
-    mbdy_core *core = c->core;
+/* Rates of closed loops with the speeds in z, relative to what is large among these; or of these what a latch takes out. */
+static double parting(const mbdy_mechanism *c, const double *z, int latched) {
     double size = 1.0;
     for (int k = 0; k < c->n; k++) size = fmax(size, fabs(z[speed(c, k)]) / c->scale[k]);
-    core->arg[0] = z, core->arg[1] = core->vector[MBDY_U], core->arg[2] = core->vector[MBDY_K];
-    core->res[0] = NULL, core->res[1] = c->rate, core->res[2] = NULL;
-    mbdy_evaluate(core, equation);
+    mbdy_measure(c->core, z, c->core->vector[MBDY_U], NULL, latched ? c->rate : NULL, NULL, latched ? NULL : c->rate);
     for (int i = 0; i < c->m->n_rows; i++) c->rate[i] *= row_scale(c, i);
     return row_largest(c->rate, c->m->n_rows) / size;
 }
@@ -188,33 +213,38 @@ static int tangent(const mbdy_mechanism *c, double *z) {
     const double still = STILL * row_largest(c->step, c->n);
     for (int k = 0; k < c->n; k++)
         if (fabs(c->step[k]) > still) c->trial[speed(c, k)] -= c->step[k] * c->scale[k];
-    if (!(parting(c, c->trial, MBDY_APPROACH) <= CLOSED)) return 0;
+    if (!(parting(c, c->trial, 0) <= CLOSED)) return 0;
     memcpy(z, c->trial, sizeof(double) * (size_t)c->m->n_x);
     return 1;
 }
 
 static int close_speeds(const mbdy_mechanism *c, double *z) {
     mbdy_core *core = c->core;
-    if (parting(c, z, MBDY_APPROACH) <= CLOSED) return MBDY_OK;
+    if (parting(c, z, 0) <= CLOSED) return MBDY_OK;
     mbdy_slopes(c, z);
-    const int few = released(c, speed, 0, 0);
-    if (few && tangent(c, z)) return MBDY_OK;
-    if (released(c, speed, 0, 1) > few && tangent(c, z)) return MBDY_OK;
+    for (int turn = 0; turn < TURNS; turn++)
+        if (in_turn(c, speed, turn) && tangent(c, z)) return MBDY_OK;
     double left = INFINITY;
     for (int i = 0; i < LATCHES && !(left <= CLOSED); i++) {
         mbdy_stop(core, z, core->vector[MBDY_U], NULL);
-        left = parting(c, z, MBDY_GAPS);
+        left = parting(c, z, 1);
     }
     mbdy_errors(c, z, c->error, NULL, c->cosine);
     if (left <= NEARLY_CLOSED) return MBDY_OK;
-    return refused(c, isfinite(left) ? MBDY_PARTING : MBDY_BEYOND, c->rate);
+    int held = 0;
+    for (int k = 0; k < c->n; k++) held |= !c->movable[k];
+    return refused(c, !isfinite(left) ? MBDY_BEYOND : held ? MBDY_PARTING : MBDY_SINGULAR, c->rate);
 }
 
 int mbdy_close(mbdy_core *core) {
     double *z = core->vector[MBDY_S_CLOSED];
     const mbdy_mechanism c = mbdy_mechanism_at(core, z);
-    const int status = close_positions(&c, z);
-    return status == MBDY_OK ? close_speeds(&c, z) : status;
+    mbdy_errors(&c, z, c.error, NULL, NULL);
+    mbdy_note_lines(core, c.error);
+    int status = close_positions(&c, z);
+    if (status == MBDY_OK) status = close_speeds(&c, z);
+    if (status == MBDY_OK) mbdy_note_closed(&c, z);
+    return status;
 }
 
 int mbdy_freedoms(mbdy_core *core, int *rows, int *rank) {
@@ -271,8 +301,8 @@ int mbdy_correct(mbdy_core *core, int of_speeds, const double *residual, double 
     const mbdy_mechanism c = mbdy_mechanism_at(core, core->vector[MBDY_S_CLOSED]);
     const double *scale = of_speeds ? c.scale : c.soft;
     const int rank = correcting_rank(&c, residual, scale, c.movable);
-    for (int modes = 0; modes < 2; modes++) {
-        released(&c, of_speeds ? speed : coordinate, 0, modes);
+    for (int turn = 0; turn < TURNS; turn++) {
+        in_turn(&c, of_speeds ? speed : coordinate, turn);
         if (correcting_rank(&c, residual, scale, c.free) < rank) continue;
         take_step(&c, scale, of_speeds, change);
         return 1;
@@ -296,5 +326,5 @@ double mbdy_start_value(const mbdy_core *core, int place) {
 }
 
 int mbdy_moved(const mbdy_core *core, int place) {
-    return given_at(core, place) && fabs(core->vector[MBDY_S_CLOSED][place] - mbdy_start_value(core, place)) > TOLD;
+    return standing_at(core, place) == KEPT && fabs(core->vector[MBDY_S_CLOSED][place] - mbdy_start_value(core, place)) > TOLD;
 }

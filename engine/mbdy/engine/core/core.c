@@ -38,7 +38,7 @@ static double *taken(double **at, size_t n) {
 
 mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivatives) {
     if (integrator < 0 || integrator >= mbdy_n_integrators) return NULL;
-    int n_arg = 6, n_res = 3, n_iw = 1, n_w = 1;
+    int n_arg = 6, n_res = 4, n_iw = 1, n_w = 1;
     for (int i = 0; i < MBDY_EQUATIONS; i++) {
         int a = 0, r = 0, iw = 0, w = 0;
         if (model->functions[i].work) model->functions[i].work(&a, &r, &iw, &w);
@@ -55,7 +55,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     const size_t work = core->integrator->reals ? core->integrator->reals(model) : 0;
     const size_t places = core->integrator->places ? core->integrator->places(model) : 0;
     const size_t closing = mbdy_closing_reals(model), resisted = (size_t)model->n_resisted;
-    size_t reals = closing + (size_t)model->n_k + 7 * n_x + (size_t)model->n_impulses + 3 * (size_t)model->n_u + 2 * n_rows + work + (size_t)n_w;
+    size_t reals = closing + (size_t)model->n_k + 7 * n_x + (size_t)model->n_impulses + 3 * (size_t)model->n_u + 4 * n_rows + work + (size_t)n_w;
     reals += 2 * (size_t)model->n_speeds + resisted * resisted;
     for (int i = 0; i < MBDY_VECTORS; i++) reals += (size_t)mbdy_size(core, i);
     double *at = calloc(reals, sizeof(double));
@@ -80,6 +80,8 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     core->latched_old = taken(&at, (size_t)model->n_impulses);
     core->errors = taken(&at, n_rows);
     core->rates = taken(&at, n_rows);
+    core->cosines = taken(&at, n_rows);
+    core->taken = taken(&at, n_rows);
     core->mobility = taken(&at, resisted * resisted);
     core->work = taken(&at, work);
     core->work_places = core->iw + n_iw;
@@ -120,6 +122,9 @@ static int bad_input(const mbdy_model *m, const double *u) {
     }
     return bad;
 }
+
+/* [m/s, rad/s] Rates that closed loops should not have, where they are being closed. */
+#define CLOSING 1e-6
 
 /* The status, or MBDY_OK for a place that is none. */
 static int faulty(mbdy_core *core, int place, int status) {
@@ -166,6 +171,7 @@ int mbdy_start(mbdy_core *core) {
     mbdy_normalise(m, z);
     int bad = mbdy_not_finite(z, m->n_x);
     if (bad >= 0) return faulty(core, bad, MBDY_BAD_START);
+    memset(core->taken, 0, sizeof(double) * (size_t)m->n_rows);
     if (m->n_rows && mbdy_close(core) != MBDY_OK) return MBDY_UNCLOSED;
     core->arg[0] = z;
     core->arg[1] = core->vector[MBDY_K];
@@ -174,7 +180,9 @@ int mbdy_start(mbdy_core *core) {
     memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * (size_t)m->n_impulses);
     bad = mbdy_not_finite(x, m->n_x);
     if (bad >= 0) memcpy(x, core->x_old, size);
-    return bad >= 0 ? faulty(core, bad, MBDY_BAD_START) : mbdy_pivots(core);
+    if (bad >= 0) return faulty(core, bad, MBDY_BAD_START);
+    const int status = mbdy_pivots(core);
+    return status == MBDY_IDLE && core->bend > 0.0 ? mbdy_refuse_bending(core) : status;
 }
 
 int mbdy_pivots(mbdy_core *core) {
@@ -237,7 +245,13 @@ const double *mbdy_inputs_at(mbdy_core *core, double fraction, int order) {
 
 int mbdy_latch(mbdy_core *core) {
     const double *u = core->vector[MBDY_U];
-    return mbdy_stop_held(core, u, mbdy_gaps(core, u, INFINITY));
+    const struct mbdy_gaps gaps = mbdy_gaps(core, u, INFINITY);
+    if (gaps.rate > CLOSING) mbdy_note_lines(core, core->errors);
+    return mbdy_stop_held(core, u, gaps);
+}
+
+int mbdy_opposed(mbdy_core *core) {
+    return faulty(core, mbdy_gaps(core, core->vector[MBDY_U], INFINITY).opposed, MBDY_OPPOSED);
 }
 
 int mbdy_advance(mbdy_core *core, double H, double h, int order) {
@@ -259,6 +273,8 @@ int mbdy_advance(mbdy_core *core, double H, double h, int order) {
     memcpy(core->latched_old, core->vector[MBDY_LATCHED], n_impulses);
     const double *acting = order == MBDY_HELD ? u : core->vector[MBDY_U_END];
     const struct mbdy_gaps before = mbdy_gaps(core, acting, INFINITY);
+    if (before.opposed >= 0) return faulty(core, before.opposed, MBDY_OPPOSED);
+    if (before.rate > CLOSING) mbdy_note_lines(core, core->errors);
     mbdy_stop_held(core, acting, before);
     const double n = fmax(1.0, ceil(H / h - 1e-9)), step = H / n;
     mbdy_yield(core, acting, step);

@@ -10,7 +10,7 @@
 
 #include "model.h"
 
-#define MBDY_ABI 6
+#define MBDY_ABI 7
 
 enum mbdy_status {
     MBDY_OK = 0,
@@ -23,7 +23,8 @@ enum mbdy_status {
     MBDY_UNCLOSED = 6,      /* the loops cannot be closed from the start; x is as before */
     MBDY_TORN = 7,          /* a closed loop came apart in the step; the old state is back */
     MBDY_BAD_OUTPUT = 8,    /* an output is not finite */
-    MBDY_IDLE = 9           /* a speed that is free moves no inertia */
+    MBDY_IDLE = 9,          /* a speed that is free moves no inertia */
+    MBDY_OPPOSED = 10       /* a loop is closed where no direction leads to closure; x is as before */
 };
 
 /* Order of the inputs over a communication step: they stay at u, go on the line from u to u_end, or on the parabola
@@ -31,8 +32,8 @@ enum mbdy_status {
 enum mbdy_order { MBDY_HELD = 0, MBDY_LINEAR = 1, MBDY_QUADRATIC = 2 };
 
 /* LATCHED has the impulses of the latches of the last step; K the constants that mbdy_prepare makes; GIVEN is 1 for
-   those of the start values in S that were given, which stay as they are where loops are closed, and 0 for the others;
-   S_CLOSED has what mbdy_start made of S for that. */
+   those of the start values in S that were given, which stay as they are where loops are closed, -1 for guesses, which
+   move where the others alone do not close them, and 0 for those others; S_CLOSED has what mbdy_start made of S for that. */
 enum mbdy_vector {
     MBDY_S = 0, MBDY_X = 1, MBDY_U = 2, MBDY_U_END = 3, MBDY_P = 4, MBDY_Y = 5, MBDY_U_MID = 6, MBDY_LATCHED = 7,
     MBDY_K = 8, MBDY_GIVEN = 9, MBDY_S_CLOSED = 10, MBDY_VECTORS = 11
@@ -54,8 +55,8 @@ int mbdy_fault(const mbdy_core *core);
 
 /* Constants from parameters p, then states x from start values s, with the loops closed that are closed in u.
 
-   Start values that were given stay, and the others are those nearest to s that close the loops; prescribed and locked
-   positions always stay. Where the given ones contradict the loops all are moved, as little as can be by their masses. */
+   Start values that were given stay, and the others, guesses last, are those nearest to s that close the loops; prescribed
+   and locked positions always stay. Where the given ones contradict the loops all are moved, as little as can be by their masses. */
 int mbdy_prepare(mbdy_core *core);
 int mbdy_start(mbdy_core *core);
 
@@ -76,6 +77,10 @@ int mbdy_correct(mbdy_core *core, int of_speeds, const double *residual, double 
 
 /* MBDY_BAD_INPUT where an input (of the core's own u where NULL) cannot be used, which a step would say too. */
 int mbdy_check(mbdy_core *core, const double *u);
+
+/* MBDY_OPPOSED where a loop that is closed in u has axes that nothing says how to turn together, which a step would say
+   too. */
+int mbdy_opposed(mbdy_core *core);
 
 /* x' and y at any state and input; the core's own x, u and y where a pointer is NULL. Impulses of the last step are in y
    with the core's own x. */
@@ -142,5 +147,10 @@ void mbdy_tell_fast(mbdy_core *core, const mbdy_names *names, double h, mbdy_tel
 
 /* That the start value at a place was moved, from where to where, and the remedy. */
 void mbdy_tell_move(const mbdy_core *core, const mbdy_names *names, int place, char *text);
+
+/* The next of what closing loops did, at the start or while running, and is not told yet, 0 where nothing is left: which of
+   two positions lines at a right angle took; and that a lever is so short that rounding spoils forces, or bending large. */
+int mbdy_tell_lines(mbdy_core *core, const mbdy_names *names, char *text);
+int mbdy_tell_closed(mbdy_core *core, const mbdy_names *names, char *text);
 
 #endif

@@ -124,6 +124,18 @@ static void unclosed(const mbdy_core *core, const char *loop, char *text) {
                 "move; give the prescribed ones start speeds that agree in [initial], or free one of them",
                 loop, amount, unit);
             return;
+        case MBDY_SINGULAR:
+            say(text,
+                "loop.%s: its places part at %.4g %s/s at the start, whatever speeds are tried: it is closed where it is almost "
+                "singular; start elsewhere, or check lengths, at and frame of what lies between its places",
+                loop, amount, unit);
+            return;
+        case MBDY_BENT:
+            say(text,
+                "loop.%s: is closed only by bending that moves its place by %.4g %s, for which modes are not made: no inertia "
+                "follows from them; check lengths, at and frame of what lies between its places, or start values",
+                loop, amount, unit);
+            return;
         case MBDY_BEYOND:
             say(text, "loop.%s: cannot be closed: its numbers are beyond what floats can hold; check units and lengths", loop);
     }
@@ -169,6 +181,12 @@ void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, do
         case MBDY_BAD_START: bad_start(core, names, text); return;
         case MBDY_IDLE: idle(core, names, text); return;
         case MBDY_UNCLOSED: unclosed(core, names->rows[place], text); return;
+        case MBDY_OPPOSED:
+            say(text,
+                "'loop.%s' is closed where nothing says which way to turn: its axes are opposed that should be aligned, or its lines "
+                "in line that should be at a right angle; close it elsewhere, or turn frame_b by 180 deg (lines by 90 deg)",
+                names->rows[place]);
+            return;
         case MBDY_TORN:
             say(text,
                 "'loop.%s' came apart between %.12g s and %.12g s, the state is as it was: the internal step %g s may be too long "

@@ -36,8 +36,9 @@ struct mbdy_pace {
 };
 
 /* Why loops cannot be closed: out of reach of any steps; no motion lessens the error; mirrored only; what is prescribed
-   parts them; numbers that are not finite. */
-enum mbdy_opening_kind { MBDY_FAR, MBDY_CONTRADICTION, MBDY_MIRRORED, MBDY_PARTING, MBDY_BEYOND };
+   parts them; no speeds are found though nothing is held; bodies bend so far that their modes make no inertia; numbers that
+   are not finite. */
+enum mbdy_opening_kind { MBDY_FAR, MBDY_CONTRADICTION, MBDY_MIRRORED, MBDY_PARTING, MBDY_SINGULAR, MBDY_BENT, MBDY_BEYOND };
 
 /* With the error that is left, of the loop of the row core->fault: [deg] where it is `turning`, else [m], or in a second. */
 struct mbdy_opening {
@@ -56,7 +57,10 @@ struct mbdy_core {
     double *x_old, *x_last, *x_stage, *slope[4]; /* of steps and integrators */
     double *u_old, *u_mid_old, *latched_old; /* inputs and impulses before the step */
     double *u_stage;
-    double *errors, *rates; /* of the rows of loops */
+    double *errors, *rates, *cosines; /* of the rows of loops */
+    double *taken; /* by row, to be told: the angle from which lines went to a right angle, 0 where none did */
+    double lever, bend; /* to be told: a lever [m] that is almost none, how far modes move a loop's row; 0 where nothing is */
+    int lever_row, bend_row;
     double *pivots;         /* by speed; then the margins of their joints */
     double *mobility;       /* of degrees of freedom with laws that may be too steep for a step */
     double *work;           /* of the integrator */
@@ -88,10 +92,15 @@ const double *mbdy_inputs_at(mbdy_core *core, double fraction, int order);
 /* Place of the first number that is not finite, or -1. */
 int mbdy_not_finite(const double *values, int n);
 
+/* What GAPS has of x and u; not where that is NULL. */
+void mbdy_measure(mbdy_core *core, const double *x, const double *u, double *error, double *rate, double *cosine, double *lessening);
+
 /* Errors of closed loops and rates that they should not have: the largest error below `largest`, the largest of all
-   (core->fault says which) and the largest rate; NaN where one is none. */
+   (core->fault says which) and the largest rate; NaN where one is none. And a row of a loop that has no direction to be
+   closed in, or -1. */
 struct mbdy_gaps {
     double error, widest, rate;
+    int opposed;
 };
 struct mbdy_gaps mbdy_gaps(mbdy_core *core, const double *u, double largest);
 
@@ -120,6 +129,12 @@ void mbdy_tell_pace(const mbdy_core *core, const mbdy_names *names, const struct
 /* Of n steps of h that leave the finite numbers from the state of now: the place in x of what moves fastest before it does so.
    The state is anything then. */
 int mbdy_blame(mbdy_core *core, const double *u, double n, double h, int order);
+
+/* MBDY_UNCLOSED for the bending that was noted. */
+int mbdy_refuse_bending(mbdy_core *core);
+
+/* Lines with such errors (by row) are about to be brought to a right angle, the nearer of two. */
+void mbdy_note_lines(mbdy_core *core, const double *error);
 
 /* Start values in S_CLOSED are moved until loops closed in u are closed; MBDY_UNCLOSED, with core->opening, where that
    cannot be. */

@@ -12,21 +12,28 @@
 #define SETTLED 1e-11
 /* [m, rad] Error of closure to which no step brings a closed loop that the integrator follows. */
 #define TORN_APART 0.1
+/* Cosines below which axes are opposed, or lines in line, to a millionth of a radian. */
+#define OPPOSED 5e-7
 /* Most steps of Newton's method at the end of a communication step. */
 #define SETTLING_STEPS 2
 
+void mbdy_measure(mbdy_core *core, const double *x, const double *u, double *error, double *rate, double *cosine, double *lessening) {
+    core->arg[0] = x, core->arg[1] = u, core->arg[2] = core->vector[MBDY_K];
+    core->res[0] = error, core->res[1] = rate, core->res[2] = cosine, core->res[3] = lessening;
+    mbdy_evaluate(core, MBDY_GAPS);
+}
+
 /* Comparisons are written so that a NaN, once there, stays: it is no small error. */
 struct mbdy_gaps mbdy_gaps(mbdy_core *core, const double *u, double largest) {
-    struct mbdy_gaps all = {0.0, 0.0, 0.0};
+    struct mbdy_gaps all = {0.0, 0.0, 0.0, -1};
     if (!core->model->n_rows) return all;
-    core->arg[0] = core->vector[MBDY_X], core->arg[1] = u, core->arg[2] = core->vector[MBDY_K];
-    core->res[0] = core->errors, core->res[1] = core->rates;
-    mbdy_evaluate(core, MBDY_GAPS);
+    mbdy_measure(core, core->vector[MBDY_X], u, core->errors, core->rates, core->cosines, NULL);
     for (int i = 0; i < core->model->n_rows; i++) {
         const double error = fabs(core->errors[i]), rate = fabs(core->rates[i]);
         if (!(error >= largest) && !isnan(all.error) && !(error <= all.error)) all.error = error;
         if (!isnan(all.widest) && !(error <= all.widest)) all.widest = error, core->fault = i;
         if (!isnan(all.rate) && !(rate <= all.rate)) all.rate = rate;
+        if (core->cosines[i] < OPPOSED) all.opposed = i;
     }
     return all;
 }

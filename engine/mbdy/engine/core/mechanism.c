@@ -30,10 +30,7 @@ static double *part(double **at, int n) {
 }
 
 void mbdy_errors(const mbdy_mechanism *c, const double *z, double *error, double *rate, double *cosine) {
-    mbdy_core *core = c->core;
-    core->arg[0] = z, core->arg[1] = core->vector[MBDY_U], core->arg[2] = core->vector[MBDY_K];
-    core->res[0] = error, core->res[1] = rate, core->res[2] = cosine;
-    mbdy_evaluate(core, MBDY_APPROACH);
+    mbdy_measure(c->core, z, c->core->vector[MBDY_U], error, NULL, cosine, rate);
     for (int i = 0; i < c->m->n_rows; i++) {
         if (error) error[i] *= row_scale(c, i);
         if (rate) rate[i] *= row_scale(c, i);
@@ -45,9 +42,7 @@ int mbdy_is_closed(const mbdy_mechanism *c, const double *z, double *error) {
     double far = 0.0;
     for (int k = 0; k < c->n; k++)
         if (c->anchored[k]) far = fmax(far, fabs(z[coordinate(c, k)]));
-    int yes = row_largest(error, c->m->n_rows) <= CLOSED + ROUNDING * far / c->size;
-    for (int i = 0; i < c->m->n_rows; i++) yes &= c->cosine[i] > 0.0;
-    return yes;
+    return row_largest(error, c->m->n_rows) <= CLOSED + ROUNDING * far / c->size;
 }
 
 void mbdy_slopes(const mbdy_mechanism *c, const double *z) {

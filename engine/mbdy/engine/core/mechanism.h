@@ -71,6 +71,9 @@ void mbdy_keep_bits(const mbdy_mechanism *c, const double *from, double *z);
    nowhere. */
 int mbdy_search(const mbdy_mechanism *c, double *z, double *least);
 
+/* Notes what is doubtful at z, which is closed: levers that are almost none, and bending that is not small. */
+void mbdy_note_closed(const mbdy_mechanism *c, const double *z);
+
 /* z brought to closure with all that may move, by their masses, whether or not steps had to be `cut`; 0 where they lead
    nowhere. */
 int mbdy_push(const mbdy_mechanism *c, double *z, int *cut);

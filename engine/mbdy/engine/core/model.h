@@ -21,17 +21,16 @@ typedef struct {
    of effort are as steep as they can be, where there are such; PIVOTS (x, u, k) by speed of a joint what it
    moves, not positive where that is no inertia, and how far the axes of three successive rotations are from lying in one
    plane, 1 at most; LATCH (x, u, k) the state after locks and
-   loops have stopped what they hold, and the impulses; of models with loops GAPS (x, u, k) the errors of their rows and
-   rates that these should not have, ASSEMBLE (x, u, k, largest) the state one Newton step nearer to closed loops, moved as
-   impulses would move it, RESTORE (x before that, x, u, k, largest) the state with the speeds that go with it and the
-   momenta of before, APPROACH (x, u, k) the errors as whole angles, their rates with the speeds in x, and cosines that are
-   not positive where axes are opposed which should be aligned.
+   loops have stopped what they hold, and the impulses; of models with loops GAPS (x, u, k) the errors of their rows, rates
+   that these should not have, cosines that vanish where no direction leads back, and rates that lessen errors, ASSEMBLE
+   (x, u, k, largest) the state one Newton step nearer to closed loops, moved as impulses would move it, and RESTORE (x
+   before that, x, u, k, largest) the state with the speeds that go with it and the momenta of before.
 
    CLOSURE is the errors of GAPS, then the rates. A forward function takes the arguments, then their
    changes, and gives the change of the result; a reverse one takes the arguments, then a seed, and gives gradients. */
 enum mbdy_equation {
     MBDY_PREPARE, MBDY_START, MBDY_DERIVATIVES, MBDY_OUTPUTS, MBDY_STEEPEST, MBDY_PIVOTS, MBDY_LATCH, MBDY_GAPS,
-    MBDY_ASSEMBLE, MBDY_RESTORE, MBDY_APPROACH,
+    MBDY_ASSEMBLE, MBDY_RESTORE,
     MBDY_PREPARE_FORWARD, MBDY_START_FORWARD, MBDY_DERIVATIVES_FORWARD, MBDY_OUTPUTS_FORWARD, MBDY_CLOSURE_FORWARD,
     MBDY_PREPARE_REVERSE, MBDY_START_REVERSE, MBDY_DERIVATIVES_REVERSE, MBDY_OUTPUTS_REVERSE, MBDY_CLOSURE_REVERSE,
     MBDY_EQUATIONS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,20 @@ class Core:
                 self.functions.mbdy_tell_move(self.handle, self._names.address, place, text)
                 moved.append(text.value.decode())
         return moved
+
+    def lines(self) -> list[str]:
+        """Which of two positions lines at a right angle took, each in words, once."""
+        return self._told(self.functions.mbdy_tell_lines)
+
+    def doubts(self) -> list[str]:
+        """What is doubtful where loops are closed, in words, once."""
+        return self._told(self.functions.mbdy_tell_closed)
+
+    def _told(self, tell: Callable[..., int]) -> list[str]:
+        text, told = ctypes.create_string_buffer(CONSTANTS["MBDY_TEXT"]), []
+        while tell(self.handle, self._names.address, text):
+            told.append(text.value.decode())
+        return told
 
     def freedoms(self) -> tuple[int, int, int]:
         """Rows of closed loops, how many are independent at ``s_closed``, and the degrees of freedom left by them."""

@@ -180,7 +180,7 @@ def _spatial_inertia(body: Body) -> np.ndarray:
 def _joint(body: Body, model: Model) -> tuple[np.ndarray, np.ndarray]:
     """The 6x6 transform of motion, parent to body, and the motion subspace (6 x n_u, body axes)."""
     joint = body.joint
-    starts = {part.quantity: model.initial.get(part.name) for part in coordinates(body)}
+    starts = {part.quantity: model.starts.get(part.name) for part in coordinates(body)}
     columns = np.zeros((6, joint.n_u))
     turn = np.eye(3)  # from body components to those of the axis at hand
     if joint.spherical:

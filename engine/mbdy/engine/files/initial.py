@@ -1,4 +1,4 @@
-"""The start of a run: ``[initial]`` of a model file, by the names of `mbdy.engine.model.ports`, in SI."""
+"""The start of a run: ``[initial]`` and ``[guess]`` of a file, by the names of `mbdy.engine.model.ports`, in SI."""
 
 from __future__ import annotations
 
@@ -6,33 +6,40 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from mbdy.engine.files.frames import normalized
+from mbdy.engine.files.tables import FileTable
 from mbdy.engine.model.faults import Findings, nearest, shown
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Body, Model
 from mbdy.engine.model.units import odd_angle, quantity
 from mbdy.engine.model.variables import Variable
 
+STARTS = ("initial", "guess")
+"""The tables of start values: those that are kept, and those that closing loops may move."""
+
 
 def starts_of(
-    table: Mapping[str, Any], bodies: tuple[Body, ...], unread: Collection[str], findings: Findings
-) -> dict[str, tuple[float, ...]]:
-    """Start values by name from ``table``, in which ``bus.omega = ...`` is ``{bus: {omega: ...}}``.
+    file: FileTable, bodies: tuple[Body, ...], unread: Collection[str], findings: Findings
+) -> tuple[dict[str, tuple[float, ...]], ...]:
+    """Start values by name from the tables `STARTS`, in which ``bus.omega = ...`` is ``{bus: {omega: ...}}``.
 
     ``unread`` are bodies of the file that are not among ``bodies``; their names are passed over unjudged.
     """
     variables: Mapping[str, Variable] | None = None
-    starts: dict[str, tuple[float, ...]] = {}
-    for name, value in _leaves(table):
-        path = f"initial.{name}"
+    starts: dict[str, dict[str, tuple[float, ...]]] = {table: {} for table in STARTS}
+    entries = [(table, *leaf) for table in STARTS for leaf in _leaves(getattr(file, table))]
+    for table, name, value in entries:
+        path = f"{table}.{name}"
         if variables is None:
             variables = ports(Model(name="", bodies=bodies)).starts
-        if name in starts:
+        if name in starts[table]:
             findings.refuse(path, "is given twice", "keep one of them")
+        elif name in starts["initial"]:
+            findings.refuse(path, "is in [initial] too, where it is kept", "keep one of them")
         elif name in variables:
-            starts[name] = _start(variables[name], value, path, findings)
+            starts[table][name] = _start(variables[name], value, path, findings)
         elif name.partition(".")[0] not in unread:
             findings.refuse(path, "is no start value of this system", _nearest(name, bodies, variables))
-    return starts
+    return tuple(starts.values())
 
 
 def _leaves(table: Mapping[str, Any], stem: str = "") -> Iterator[tuple[str, Any]]:

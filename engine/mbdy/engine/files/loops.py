@@ -25,6 +25,7 @@ import numpy as np
 from mbdy.engine.files.checks import check_name
 from mbdy.engine.files.frames import frame_of, product, unit_quaternion
 from mbdy.engine.files.joints import UNIT_AXES, place_of
+from mbdy.engine.files.rigid_loops import check_that_it_moves
 from mbdy.engine.files.tables import LoopTable
 from mbdy.engine.model.faults import Findings, nearest, path_of, shown
 from mbdy.engine.model.system import IDENTITY, INERTIAL, ZERO3, Body, Joint, Loop, Quaternion, Side, Vector3
@@ -92,7 +93,7 @@ def loop_of(name: str, table: LoopTable, findings: Findings) -> Loop | None:
 
 
 def check_loop(loop: Loop, bodies: Mapping[str, Body], unread: set[str], findings: Findings) -> bool:
-    """Whether ``loop`` joins two places that exist and can move against each other; its faults go to ``findings``.
+    """Whether ``loop`` joins two places that exist and can move against each other; what is wrong goes to ``findings``.
 
     ``unread`` are bodies of the file that could not be read; what is on them is passed over.
     """
@@ -114,12 +115,7 @@ def check_loop(loop: Loop, bodies: Mapping[str, Body], unread: set[str], finding
             judged &= check_place(bodies[side.body], side.node, side.at, place, f"at_{key}", findings)
     if not judged or len(findings.faults) > before:
         return False
-    a, b = loop.a, loop.b
-    if a.body == b.body and (a.body == INERTIAL or not bodies[a.body].flex or a.node == b.node):
-        where = "inertial space" if a.body == INERTIAL else f"body '{a.body}'"
-        remedy = "let it join two bodies, or two nodes of a flexible one"
-        findings.refuse(f"{path}.b", f"a and b are both on {where} and cannot move against each other", remedy)
-    return len(findings.faults) == before
+    return check_that_it_moves(loop, bodies, findings)
 
 
 def check_joints_places(

@@ -27,7 +27,7 @@ from mbdy.engine.files.checks import (
     warn_of_unturned,
 )
 from mbdy.engine.files.inertia import faults_of_energy, faults_of_inertia
-from mbdy.engine.files.initial import starts_of
+from mbdy.engine.files.initial import STARTS, starts_of
 from mbdy.engine.files.joints import joint_of, place_of
 from mbdy.engine.files.lines import with_lines
 from mbdy.engine.files.loops import check_joints_places, check_loop, loop_of
@@ -101,13 +101,14 @@ def model_of(text: str, source: str, *, stem: str = "model", stacklevel: int = 3
     partial = tuple(_rooted(body) if body.name in cut else body for body in bodies)
     read = {INERTIAL, *(body.name for body in partial)} - unread
     whole = tuple(body if body.joint.to in read else _rooted(body) for body in partial if body.name in read)
-    initial = starts_of(file.initial, whole, unread, findings)
+    initial, guess = starts_of(file, whole, unread, findings)
     model = Model(
         name=stem if file.name is None else file.name,
         bodies=partial,
         gravity=file.system.gravity,
         gravity_gradient=gradient,
         initial=initial,
+        guess=guess,
         source=source,
         loops=loops,
     )
@@ -253,7 +254,7 @@ def _faults_of_sound_parts(faults: list[Fault], model: Model, findings: Findings
     parent = {body.name: body.joint.to for body in model.bodies}
     unsound: set[str] = set()
     for body in parent:
-        if findings.faulty(path_of(("body", body))) or findings.faulty(f"initial.{body}"):
+        if findings.faulty(path_of(("body", body))) or any(findings.faulty(f"{table}.{body}") for table in STARTS):
             inward = body
             while inward in parent and inward not in unsound:
                 unsound.add(inward)

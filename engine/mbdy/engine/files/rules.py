@@ -32,10 +32,13 @@ def keep_rules(model: Model) -> None:
         for one, other in zip(model.bodies, read.bodies, strict=True)
         if one.joint.kind != other.joint.kind
     ]
-    for one, other in zip(model.loops, read.loops, strict=True):
-        if one.kind != other.kind:
-            message = f"these rows make no loop of kind {one.kind}"
-            faults.append(Fault(f"loop.{one.name}.kind", message, 'give kind = "rows", or others'))
+    kinds = {loop.name: loop.kind for loop in read.loops}
+    for loop in model.loops:
+        if loop.name not in kinds:
+            faults.append(Fault(f"loop.{loop.name}", "a and b cannot move against each other", "remove it"))
+        elif loop.kind != kinds[loop.name]:
+            message = f"these rows make no loop of kind {loop.kind}"
+            faults.append(Fault(f"loop.{loop.name}.kind", message, 'give kind = "rows", or others'))
     if faults:
         raise ModelError(source, faults)
     CHECKED[id(model)] = model

@@ -172,6 +172,7 @@ class FileTable(StrictTable):
     system: SystemTable = SystemTable()
     body: dict[str, BodyTable] = Field(default_factory=dict)
     initial: dict[str, Any] = Field(default_factory=dict)
+    guess: dict[str, Any] = Field(default_factory=dict)
     loop: dict[str, LoopTable] = Field(default_factory=dict)
     ports: PortsTable = PortsTable()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 
 from mbdy.engine.files.joints import joint_of
@@ -42,19 +42,23 @@ def dumps(model: Model) -> str:
     if model.port_choice != PortChoice():
         chosen = (("inputs", model.port_choice.inputs), ("outputs", model.port_choice.outputs))
         lines += ["", "[ports]", *(f"{key} = {_literal(names)}" for key, names in chosen if names is not None)]
-    if model.initial:
-        lines += ["", "[initial]  # m, rad, m/s, rad/s; quaternions w, x, y, z"]
-        lines += [f"{_dotted(name.split('.'))} = {_literal(_one_or_all(v))}" for name, v in _starts(model)]
+    for table, starts, kept in (
+        ("initial", model.initial, ""),
+        ("guess", model.guess, "closing loops may move them; "),
+    ):
+        if starts:
+            lines += ["", f"[{table}]  # {kept}m, rad, m/s, rad/s; quaternions w, x, y, z"]
+            lines += [f"{_dotted(name.split('.'))} = {_literal(_one_or_all(v))}" for name, v in _starts(model, starts)]
     return "\n".join(lines) + "\n"
 
 
-def _starts(model: Model) -> list[tuple[str, tuple[object, ...]]]:
+def _starts(model: Model, starts: Mapping[str, tuple[float, ...]]) -> list[tuple[str, tuple[object, ...]]]:
     """Start values by body, then by name: reading a file brings names with a common beginning together."""
     parts = {part.name: part for part in state_parts(model)}
     places = {name: model.index[part.owner.name] for name, part in parts.items()}
     angles = {name for name, part in parts.items() if part.quantity == "angle"}
-    names = sorted(model.initial, key=lambda name: (places.get(name, -1), name))
-    return [(name, _with_units(model.initial[name], repeat("rad" if name in angles else ""))) for name in names]
+    names = sorted(starts, key=lambda name: (places.get(name, -1), name))
+    return [(name, _with_units(starts[name], repeat("rad" if name in angles else ""))) for name in names]
 
 
 def _body(body: Body) -> Iterator[str]:

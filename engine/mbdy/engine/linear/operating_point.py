@@ -80,7 +80,7 @@ def operating_point(model: Model, equations: Equations, at: At = None) -> Operat
         _scale_quaternions(table, s)
         if model.loops:
             core = started(equations, s, stays, u, p)
-            tell_moves(core.moves(), stacklevel=3)
+            tell_moves(core, stacklevel=3)
             core.latch()
             return OperatingPoint(table, core.x.copy(), u, p)
         x = np.array(equations.start(s, _constants(equations, p))).ravel()

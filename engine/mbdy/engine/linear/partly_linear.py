@@ -64,7 +64,7 @@ def reference(model: Model, body: Body, turn: int) -> float:
     """Angle [rad] from which a linear hinge is small: the rest of its spring, else the start's; the model's numbers."""
     if body.joint.stiffness[turn]:
         return body.joint.rest[turn]
-    return model.initial.get(f"{body.name}.joint.angle", (0.0,) * body.joint.n_u)[turn]
+    return model.starts.get(f"{body.name}.joint.angle", (0.0,) * body.joint.n_u)[turn]
 
 
 def terminal_set(model: Model, joints: tuple[str, ...] | None = None) -> tuple[str, ...]:

@@ -175,11 +175,11 @@ def ports(model: Model) -> Ports:
     chosen_inputs, hidden_inputs = _chosen(inputs(model), choice.inputs)
     left_out = {v.name for v in hidden_inputs}
     states, starts = _states(model)
-    nominal, every = scales(model), []
+    nominal, every, values = scales(model), [], model.starts
     for v in outputs(model, tuple(v.name for v in chosen_inputs)):
         start = None
         if v.name in starts:
-            start = model.initial.get(v.name, _default_start(v))
+            start = values.get(v.name, _default_start(v))
         variable = replace(v, state=states.get(v.name), start_at=starts.get(v.name), start=start)
         if v.name in states or v.name in starts:
             variable = replace(variable, nominal=nominal.get(v.name))

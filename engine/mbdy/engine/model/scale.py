@@ -49,7 +49,7 @@ def _scales(model: Model) -> Iterator[tuple[str, float]]:
     reach = _reach(model)
 
     def least(value: float, owner: Owner, quantity: Quantity) -> float:
-        return max(value, math.hypot(*model.initial.get(name_of(owner, quantity), ())))
+        return max(value, math.hypot(*model.starts.get(name_of(owner, quantity), ())))
 
     for body in model.bodies:
         own, joint = Owner("body", body.name), Owner("joint", body.name)

@@ -312,7 +312,8 @@ class Model:
     """A system of bodies in the order of its file, with gravity [m/s2] and the start of a run.
 
     ``initial`` holds start values in SI by the names of `mbdy.engine.model.ports` without index
-    (``bus.omega``, ``panel.joint.angle``, ``bus.x.speed``); what is left out starts at zero or identity.
+    (``bus.omega``, ``panel.joint.angle``, ``bus.x.speed``), which closing loops keeps; ``guess`` others, from which it
+    begins and which it may move. What is in neither starts at zero or identity.
     ``gravity_gradient`` is for systems with one root, a floating one; it costs nothing where it is None.
     ``source`` is the file it came from, for messages. ``loops`` close the tree of joints. ``port_choice`` says which
     inputs and outputs there are.
@@ -326,17 +327,29 @@ class Model:
     source: str = ""
     loops: tuple[Loop, ...] = ()
     port_choice: PortChoice = PortChoice()
+    guess: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "initial", MappingProxyType(dict(self.initial)))
+        object.__setattr__(self, "guess", MappingProxyType(dict(self.guess)))
 
     def __getstate__(self) -> dict[str, object]:
         """What pickle and copy keep: a read-only mapping is neither pickled nor copied as it is."""
-        return {**self.__dict__, "initial": dict(self.initial)}
+        return {**self.__dict__, "initial": dict(self.initial), "guess": dict(self.guess)}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self.__post_init__()
+
+    @property
+    def standing(self) -> dict[str, int]:
+        """Start values by name as GIVEN of core.h has them: 1 for those that stay, -1 for those that are guessed."""
+        return {**dict.fromkeys(self.guess, -1), **dict.fromkeys(self.initial, 1)}
+
+    @property
+    def starts(self) -> Mapping[str, tuple[float, ...]]:
+        """Start values by name, those that stay and those that are guessed."""
+        return {**self.guess, **self.initial}
 
     @cached_property
     def index(self) -> Mapping[str, int]:

@@ -93,7 +93,7 @@ def _closing(equations: Equations) -> tuple[ca.Function, ...]:
     if equations.gaps is None:
         return ()
     x, u, k = (MX.sym(name, *equations.gaps.size_in(i)) for i, name in enumerate(("x", "u", "k")))
-    open_by = ca.vertcat(*equations.gaps(x, u, k))
+    open_by = ca.vertcat(*equations.gaps(x, u, k)[:2])
     return (ca.Function("mbdy_model_closure", [x, u, k], [open_by], ["x", "u", "k"], ["open_by"]),)
 
 

@@ -2,10 +2,10 @@
 
 ``k = prepare(p)``, ``x = start(s, k)``, ``x' = derivatives(x, u, k)``, ``y = outputs(x, u, k)``; and, where joints
 can be locked or loops closed, ``x+ = latch(x, u, k)``: the state after the locks set in u have stopped their joints and
-loops closed in u have stopped what they hold; where there are loops, ``errors, rates = gaps(x, u, k)`` says how far
-they are from closed, and ``x+ = assemble(x, u, k, largest)`` is one step of Newton towards that, after which ``x+ =
-restore(before, x, u, k, largest)`` has the speeds that go with it; ``errors, rates, cosines = approach(x, u, k)`` says
-at any distance what brings them there. All that mbdy runs is made of these; a model's numbers are not in them.
+loops closed in u have stopped what they hold; where there are loops, ``errors, rates, cosines, lessening = gaps(x, u,
+k)`` says how far they are from closed, and ``x+ = assemble(x, u, k, largest)`` is one step of Newton towards that,
+after which ``x+ = restore(before, x, u, k, largest)`` has the speeds that go with it. All that mbdy runs is made of
+these; a model's numbers are not in them.
 """
 
 from __future__ import annotations
@@ -65,7 +65,6 @@ class Equations:
     gaps: ca.Function | None = None
     assemble: ca.Function | None = None
     restore: ca.Function | None = None
-    approach: ca.Function | None = None
     columns: ClosingColumns = field(default_factory=ClosingColumns)
     """What its start moves to close loops."""
     resistances: Resistances = field(default_factory=Resistances)
@@ -89,14 +88,8 @@ class Equations:
     @property
     def functions(self) -> tuple[ca.Function, ...]:
         always = (self.prepare, self.start, self.derivatives, self.outputs)
-        return (
-            *always,
-            *(
-                f
-                for f in (self.steepest, self.pivots, self.latch, self.gaps, self.assemble, self.restore, self.approach)
-                if f is not None
-            ),
-        )
+        some = (self.steepest, self.pivots, self.latch, self.gaps, self.assemble, self.restore)
+        return (*always, *(f for f in some if f is not None))
 
 
 def equations(model: Model) -> Equations:
@@ -229,7 +222,6 @@ class _Assembly:
             "restore": _function(
                 "restore", {"before": before, **limited}, x_restored=self.restore(before, x, u, k, largest)
             ),
-            "approach": _function("approach", vectors, **self.approach(x, u, k)),
         }
 
     def impulses(self) -> dict[str, Any]:
@@ -335,7 +327,7 @@ class _Assembly:
         known = self.system(x, u, k, Kernels())
         stopping = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]
         stopped = replace(known, inputs=stopping)
-        moves, loops = self.pushed(stopped, u, k, lambda _: [-rate for _, rate in self.gaps_of(known, u, k)])
+        moves, loops = self.pushed(stopped, u, k, lambda _: [-each["rates"] for each in self.gaps_of(known, u, k)])
         after = x + self.embedded(self.jumps(moves), [m.modal_rate for m in moves])
         impulses = []
         for j, kind in enumerate(known.structures):
@@ -347,23 +339,23 @@ class _Assembly:
         return {"x_latched": after, "impulses": ca.vertcat(*impulses)}
 
     def gaps(self, x: MX, u: MX, k: MX) -> dict[str, MX]:
-        """Errors of closed loops, and what their rates are beyond ``-phi/T``."""
-        errors, rates = zip(*self.gaps_of(self.system(x, u, k, Kernels()), u, k), strict=True)
-        return {"errors": ca.vertcat(*errors), "rates": ca.vertcat(*rates)}
+        """By rows, zero (cosines one) where a loop is open: errors, what their rates are beyond ``-phi/T``, and cosines
+        and lessening rates of `mbdy.engine.order_n.loop_kernels.constrain`."""
+        loops = self.gaps_of(self.system(x, u, k, Kernels()), u, k)
+        return {name: ca.vertcat(*(each[name] for each in loops)) for name in loops[0]}
 
-    def gaps_of(self, system: System, u: MX, k: MX) -> list[tuple[MX, MX]]:
+    def gaps_of(self, system: System, u: MX, k: MX) -> list[dict[str, MX]]:
         """Of each loop what `gaps` has of all."""
         loops = Loops(system, order_n.velocities(system), self.closings(u, k))
-        pairs = zip(loops.closings, loops.motions, strict=True)
-        return [(c.closed * of.phi, c.closed * (of.rate + c.constants[0] * of.phi)) for c, of in pairs]
-
-    def approach(self, x: MX, u: MX, k: MX) -> dict[str, MX]:
-        """Errors of closed loops as whole angles, their rates, and cosines, not positive where axes are opposed."""
-        system = self.system(x, u, k, Kernels())
-        loops = Loops(system, order_n.velocities(system), self.closings(u, k))
-        pairs = list(zip(loops.closings, loops.approach(), strict=True))
-        measures = {name: ca.vertcat(*(c.closed * of[name] for c, of in pairs)) for name in ("errors", "rates")}
-        return {**measures, "cosines": ca.vertcat(*(1 - c.closed * (1 - of["cosines"]) for c, of in pairs))}
+        return [
+            {
+                "errors": c.closed * of.phi,
+                "rates": c.closed * (of.rate + c.constants[0] * of.phi),
+                "cosines": ca.repmat(1 - c.closed * (1 - of.cosine), c.kind.size, 1),
+                "lessening": c.closed * of.lessening,
+            }
+            for c, of in zip(loops.closings, loops.motions, strict=True)
+        ]
 
     def assemble(self, x: MX, u: MX, k: MX, largest: MX) -> MX:
         """The state one Newton step nearer to closed loops, moved as impulses would move it.

@@ -52,6 +52,8 @@ class LoopMotion:
     rate: MX
     G: tuple[MX, MX]
     gamma: MX
+    cosine: MX
+    lessening: MX
     poses: tuple[tuple[MX, MX], tuple[MX, MX]]
     multipliers: MX = field(default_factory=MX)
     columns: dict[int, MX] = field(default_factory=dict)
@@ -117,11 +119,6 @@ class Loops:
                         m.flexing.p_f = m.flexing.p_f - shares["N_modes"]
                 m.p = m.p - on_body
 
-    def approach(self) -> list[dict[str, MX]]:
-        """Of each loop errors as whole angles, rates and cosines (`mbdy.engine.order_n.loop_kernels.approach`)."""
-        call = self.system.kernels.call
-        return [call(closures.approach, c.kind, k=c.constants, **self._sides(c)) for c in self.closings]
-
     def power(self) -> MX:
         """Power [W] of the loops' forces on the bodies, each with the velocity that the sweeps see."""
         still = MX.zeros(6)
@@ -186,7 +183,8 @@ class Loops:
         sides = self._sides(c)
         results = self.system.kernels.call(closures.constrain, c.kind, k=c.constants, **sides)
         poses = (sides["C_a"], sides["rho_a"]), (sides["C_b"], sides["rho_b"])
-        return LoopMotion(results["phi"], results["rate"], (results["G_a"], results["G_b"]), results["gamma"], poses)
+        of = {name: results[name] for name in ("phi", "rate", "gamma", "cosine", "lessening")}
+        return LoopMotion(**of, G=(results["G_a"], results["G_b"]), poses=poses)
 
     def _along(self, c: Closing, motion: LoopMotion, gravity: MX) -> MX:
         """Accelerations along the rows of a loop, from those of the sweeps."""

@@ -1,20 +1,20 @@
 """The kernels of a loop: its constraints, and what they take from the sweeps (equations.md, "Closed loops").
 
 A loop holds the relative motion of two loop frames. Its errors ``phi`` are functions of the place ``d = C_a^T (r_b -
-r_a)`` and turn ``R = C_a^T C_b`` of b against a, with exact derivatives; each has a derivative of one along the motion
-that it holds, where it is zero. Accelerations of the tree with unit forces need no sweep of their own: the columns of
+r_a)`` and turn ``R = C_a^T C_b`` of b against a; each has a derivative of one along the motion that it holds, where it
+is zero. Turning rows hold angular velocities, of which errors that are angles are fed back: derivatives of such errors
+would be singular somewhere. Accelerations of the tree with unit forces need no sweep of their own: the columns of
 the loops' forces pass inward once, and ``G M^-1 G^T`` is the sum of their squares over all eliminations
 (G. Rodriguez, A. Jain, K. Kreutz-Delgado, A spatial operator algebra for manipulator modeling and control, 1991).
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cache
 
 import casadi as ca
-from casadi import DM, SX
+from casadi import DM, MX, SX
 
 from mbdy.engine.model.system import INERTIAL, Loop, Side
 from mbdy.engine.order_n import spatial
@@ -27,6 +27,9 @@ PROXIMAL = 1e-4
 SCALED_REFINEMENTS = 4
 SCALED_PROXIMAL = 1e-7
 """The same against the diagonal itself, for rows that move far less or more mass than most."""
+FINE_PROXIMAL = 1e-12
+"""The same against the mean, where something is left over: below a lever of some 1e-5 lengths lies rounding."""
+FINE_PASSES = 2
 LEAST = 1e-3
 """Part of the mean of the diagonal that rows are scaled by at least in this."""
 UNMOVED = 1e-15
@@ -35,8 +38,10 @@ SOLVED = 1e-11
 """Part of the right-hand side that may be left over before it is done."""
 BETTER = 0.1
 """Part of what is left over that more of it must bring it down to."""
-OPPOSED = 1e-9
-"""Sine of the angle between opposed axes below which they have no direction to turn back by."""
+SHORT = 1e-12
+"""Least length, of vectors that are one or two long at closure, that is divided by."""
+EITHER_WAY = 1e-3
+"""Cosine of half a turn and of turns near it that hold all axes."""
 SHORTEST = 1e-6
 """[m] Least distance that a loop can keep: its direction is lost where the places meet."""
 
@@ -66,81 +71,72 @@ def loop_structure(loop: Loop) -> LoopStructure:
     return LoopStructure(a, b, loop.rows, loop.distance is not None)
 
 
-def errors(kind: LoopStructure, d: SX, R: SX, distance: SX) -> SX:
-    """``phi`` (n) of a place ``d`` (3) and turn ``R`` (3, 3) of b against a, in a's loop frame."""
-    if kind.rod:
-        return (ca.dot(d, d) - distance**2) / (2 * distance)
-    turning = [row - 1 for row in kind.rows if row <= 3]
-    phi: dict[int, SX] = {}
-    if len(turning) == 3:
-        phi = {0: (R[2, 1] - R[1, 2]) / 2, 1: (R[0, 2] - R[2, 0]) / 2, 2: (R[1, 0] - R[0, 1]) / 2}
-    elif len(turning) == 2:
-        axis = next(k for k in range(3) if k not in turning)
-        i, j = (axis + 1) % 3, (axis + 2) % 3
-        phi = {i: -R[j, axis], j: R[i, axis]}
-    elif turning:
-        (i,) = turning
-        phi = {i: -R[(i + 1) % 3, (i + 2) % 3]}
-    phi |= {3 + k: d[k] for k in range(3)}
-    return ca.vertcat(*(phi[row - 1] for row in kind.rows))
-
-
 def constrain(kind: LoopStructure) -> ca.Function:
     """Of a and of b: C, rho (node to inertial components, place), V in a frame that moves with a constant velocity (6),
     that velocity (``slip``, 3, inertial axes).
 
-    phi (n), phi' (n), G_a and G_b (6, n; forces on the nodes for unit multipliers, node axes, about the node), and
-    gamma (n) with ``G_a^T A_a + G_b^T A_b = gamma``, where accelerations are component-wise in the same frames.
+    phi (n), phi' (n; of turning rows the angular velocity that is held), G_a and G_b (6, n; forces on the nodes for
+    unit multipliers, node axes, about the node), gamma (n) with ``G_a^T A_a + G_b^T A_b = gamma``, where accelerations
+    are component-wise in the same frames, `turning`'s cosine, and ``lessening`` (n): phi' with the angular velocity of
+    hinges in a's axes, by which turning about a's own lessens no error, however far b's is from it.
     """
     inputs, sides = _inputs()
     share, distance = inputs["k"][0], inputs["k"][1]
     d, R, speeds = _relative(kind, sides)
-    phi = errors(kind, d, R, distance)
     along = [SX.sym(name, 6) for name in ("Wa", "Wb")]
     states, rate_of = _poses(sides, along)
-    rate = ca.jtimes(phi, states, rate_of)
+    held = [row - 1 for row in kind.rows if row <= 3]
+    angles, rows, cosine = turning(held, R)
+    gaps = (ca.dot(d, d) - distance**2) / (2 * distance) if kind.rod else d[[row - 4 for row in kind.rows if row > 3]]
+    frame, (C_a, *_), (C_b, *_) = spatial.rotation_matrix(SX(DM(kind.a.frame))), *sides
+    omega = (C_a @ frame).T @ (C_b @ along[1][:3] - C_a @ along[0][:3])
+    opening = ca.jtimes(gaps, states, rate_of)
+    phi, rate = ca.vertcat(angles, gaps), ca.vertcat(rows @ omega, opening)
+    lessening = ca.vertcat(omega[held] if len(held) == 2 else rows @ omega, opening)
     G = [ca.jacobian(rate, W).T for W in along]
-    rate, bias = ca.substitute([rate, ca.jtimes(rate, states, rate_of)], along, speeds)
+    bias = ca.jtimes(rate, states, rate_of)
+    rate, lessening, bias = ca.substitute([rate, lessening, bias], along, speeds)
     for side, W in zip(range(2), speeds, strict=True):
         slip = sides[side][0].T @ sides[side][3]
         bias -= G[side].T @ ca.vertcat(SX(3, 1), ca.cross(W[:3], slip))
     gamma = -bias - 2 * share * rate - share**2 * phi
-    outputs = {"phi": phi, "rate": rate, "G_a": G[0], "G_b": G[1], "gamma": gamma}
+    outputs = {"phi": phi, "rate": rate, "G_a": G[0], "G_b": G[1], "gamma": gamma, "cosine": cosine}
+    outputs["lessening"] = lessening
     return kernel(f"constrain_{kind.name}", inputs, {name: ca.densify(value) for name, value in outputs.items()})
 
 
-def approach(kind: LoopStructure) -> ca.Function:
-    """Errors (n) as whole angles, which vanish at closure alone but for a single turning row; their rates (n), or
-    angular velocities that lessen them; and cosines (n), not positive where axes are opposed. Inputs of `constrain`.
+def turning(held: list[int], R: SX) -> tuple[SX, SX, SX]:
+    """Of a turn R (3, 3) of b against a, of which the axes ``held`` (0, 1, 2) of a are, n of them: errors (n) as whole
+    angles, rows (n, 3) that make rates of them from the relative angular velocity, a's axes, and a cosine.
 
-    Near closure errors and rates are ``phi`` and ``phi'`` to the first order.
+    The errors vanish at closure alone, the rows are independent everywhere. Where no direction leads back one is taken
+    and the cosine is zero: of two axes that should be aligned that of half the angle, of lines at a right angle that of
+    the error. Half a turn of all axes leads back either way, and its cosine stays above zero.
     """
-    inputs, sides = _inputs()
-    d, R, speeds = _relative(kind, sides)
-    phi = errors(kind, d, R, inputs["k"][1])
-    rate = ca.jtimes(phi, *_poses(sides, speeds))
-    turning = [row - 1 for row in kind.rows if row <= 3]
-    cosine = SX(1)
-    if len(turning) > 1:
-        (C_a, *_), (C_b, *_) = sides
-        frame = spatial.rotation_matrix(SX(DM(kind.a.frame)))
-        omega = (C_a @ frame).T @ (C_b @ speeds[1][:3] - C_a @ speeds[0][:3])
-        angles, cosine = _angles(turning, phi, R)
-        n = len(turning)
-        phi, rate = ca.vertcat(angles, phi[n:]), ca.vertcat(omega[turning], rate[n:])
-    cosines = ca.vertcat(*(cosine if row <= 3 else 1 for row in kind.rows or (4,)))
-    outputs = {"errors": phi, "rates": rate, "cosines": cosines}
-    return kernel(f"approach_{kind.name}", inputs, {name: ca.densify(value) for name, value in outputs.items()})
+    unit = SX.eye(3)
+    if len(held) == 3:
+        w, v = spatial.quaternion_of(R)
+        return spatial.rotation_vector(w, v), unit, ca.fmax(w, EITHER_WAY)
+    if len(held) == 2:
+        axis = next(k for k in range(3) if k not in held)
+        common, own = unit[:, axis], R[:, axis]
+        v, double = _divided(ca.cross(common, own), common + own, unit[:, held[0]])
+        w = double / 2
+        return spatial.rotation_vector(w, v)[held], spatial.rotation_matrix(ca.vertcat(w, v))[:, held].T, w
+    if len(held) == 1:
+        j, k = (held[0] + 1) % 3, (held[0] + 2) % 3
+        normal = ca.cross(unit[:, j], R[:, k])
+        normal, size = _divided(normal, normal, unit[:, held[0]])
+        w = ca.sqrt((1 + size) / 2)
+        return spatial.rotation_vector(w, -R[j, k] / (2 * w)), normal.T, size
+    return SX(0, 1), SX(0, 3), SX(1)
 
 
-def _angles(turning: list[int], phi: SX, R: SX) -> tuple[SX, SX]:
-    """Of a weld's or a hinge's turn R the whole angles in the rows ``turning``, and the cosine of their size."""
-    if len(turning) == 3:
-        return spatial.rotation_vector(R), (ca.trace(R) - 1) / 2
-    axis = next(k for k in range(3) if k not in turning)
-    sine, cosine = ca.norm_2(phi[:2]), R[axis, axis]
-    opposed = ca.if_else(cosine < 0, ca.DM([math.pi, 0]), phi[:2])
-    return ca.if_else(sine > OPPOSED, phi[:2] * (ca.atan2(sine, cosine) / sine), opposed), cosine
+def _divided(v: SX, by: SX, instead: SX) -> tuple[SX, SX]:
+    """``v`` (3) divided by the length of ``by`` (3), and this length; ``instead`` where it is almost zero."""
+    square = ca.dot(by, by)
+    length = ca.sqrt(ca.fmax(square, SHORT**2))
+    return ca.if_else(square > SHORT**2, v / length, instead), length
 
 
 _Side = tuple[SX, SX, SX, SX]
@@ -223,35 +219,82 @@ def solver(sparsity: str, size: int) -> ca.Function:
 
     Redundant rows leave A singular; refinements with a proximal term approach the multipliers of least norm, metres and
     radians weighed alike, and make no decision on rank. Where redundant rows contradict each other, by rounding or by
-    different time constants, b loses what no multipliers could make of it.
+    different time constants, b loses what no multipliers could make of it. Only where that leaves something over, as
+    rows do that yield far less than others or differ by a short lever, are a smaller term and more refinements tried.
     """
-    A = SX.sym("A", ca.Sparsity.deserialize(sparsity))
-    closed, right = SX.sym("closed", size), SX.sym("b", size)
-    diagonal = ca.diag(A)
-    count = ca.fmax(ca.sum1(closed), 1)
-    mean = ca.sum1(diagonal) / count
-    yields = mean > UNMOVED
-    mean, b = ca.if_else(yields, mean, 1), ca.if_else(yields, right, 0)
-    open_rows = (1 - closed) * mean
+    inputs = {
+        name: MX.sym(name, *shape) for name, shape in (("A", (size, size)), ("closed", (size, 1)), ("b", (size, 1)))
+    }
+    inputs["A"] = MX.sym("A", ca.Sparsity.deserialize(sparsity))
+    first, second = _solve(sparsity, size), _solve_finely(sparsity, size)
+    given = {"A": SX.sym("A", inputs["A"].sparsity()), **symbols(closed=size, b=size, near=size)}
+    as_it_is = kernel(f"solved_{size}", given, {"multipliers": given["near"]})
+    solved = first(**inputs)
+    finish = ca.Function.if_else(f"finish_{size}", second, as_it_is)
+    multipliers = finish(solved["left"], *inputs.values(), solved["near"])
+    return ca.Function(f"solver_{size}", [*inputs.values()], [multipliers], [*inputs], ["multipliers"])
+
+
+def _solve(sparsity: str, size: int) -> ca.Function:
+    """Multipliers near those of `solver`, and whether something is left over."""
+    A, closed, right, mean, b = _system(sparsity, size)
     # What b asks of redundant rows against each other lies where A gives nothing: no multipliers meet it, and each
     # refinement would add it to them once more, over mu. mu W (A + mu W)^-1, some times over, leaves of b only that.
-    weight = ca.fmax(diagonal, LEAST * mean)
+    weight = _weight(A, mean)
+    open_rows = (1 - closed) * mean
     scaled = ca.ldl(A + ca.diag(SCALED_PROXIMAL * weight + open_rows))
-    contradiction = b
-    for _ in range(SCALED_REFINEMENTS):
-        contradiction = SCALED_PROXIMAL * weight * ca.ldl_solve(contradiction, *scaled)
-    b = b - contradiction
+    contradiction = _shrunk(b, SCALED_PROXIMAL * weight, scaled, SCALED_REFINEMENTS)
     # A proximal step shrinks what is left by mu / (mu + sigma) along each eigenvalue sigma of A and adds nothing where
     # sigma is zero, so from zero the multipliers come to those of least norm. Where a motion makes rows redundant, they
     # stay smooth; a decision on rank would make them jump.
-    multipliers = _refined(A, b, SX(size, 1), ca.ldl(A + ca.diag(PROXIMAL * mean + open_rows)), REFINEMENTS)
-    # Rows that yield far less than the mean are short of their goal after that. Steps with terms of their own size
-    # finish them, but weigh multipliers by these, so they count only where something was left over and they help.
-    better = _refined(A, b, multipliers, scaled, SCALED_REFINEMENTS)
-    left, less = (ca.norm_inf((b - A @ each) / ca.sqrt(weight)) for each in (multipliers, better))
-    solved = ca.logic_or(left <= SOLVED * ca.norm_inf(b / ca.sqrt(weight)), less > BETTER * left)
-    multipliers = ca.if_else(solved, multipliers, better)
-    return kernel(f"solve_{size}", {"A": A, "closed": closed, "b": right}, {"multipliers": multipliers})
+    factors = ca.ldl(A + ca.diag(PROXIMAL * mean + open_rows))
+    near = _refined(A, b - contradiction, SX(size, 1), factors, REFINEMENTS)
+    left = _over(A, b, near, weight) > SOLVED * ca.norm_inf(b / ca.sqrt(weight))
+    return kernel(f"solve_{size}", {"A": A, "closed": closed, "b": right}, {"near": near, "left": left})
+
+
+def _solve_finely(sparsity: str, size: int) -> ca.Function:
+    """``near`` multipliers with what they leave over brought down, if it can be, and then to those of least norm."""
+    A, closed, right, mean, b = _system(sparsity, size)
+    near, weight = SX.sym("near", size), _weight(A, mean)
+    term = FINE_PROXIMAL * mean
+    factors = ca.ldl(A + ca.diag(term + (1 - closed) * mean))
+    rest = b - A @ near
+    for _ in range(FINE_PASSES):
+        rest = rest - _shrunk(rest, term, factors, SCALED_REFINEMENTS)
+    fine = near + _refined(A, rest, SX(size, 1), factors, SCALED_REFINEMENTS)
+    # Rounding where A gives nothing has been divided by the term: that is no part of the multipliers of least norm.
+    for _ in range(FINE_PASSES):
+        fine = fine - _shrunk(fine, term, factors, SCALED_REFINEMENTS)
+    better = _over(A, b, fine, weight) < BETTER * _over(A, b, near, weight)
+    inputs = {"A": A, "closed": closed, "b": right, "near": near}
+    return kernel(f"solve_finely_{size}", inputs, {"multipliers": ca.if_else(better, fine, near)})
+
+
+def _system(sparsity: str, size: int) -> tuple[SX, SX, SX, SX, SX]:
+    """A, closed and b of `solver`; the mean of A's diagonal, and b, of rows that hold something that can move."""
+    A = SX.sym("A", ca.Sparsity.deserialize(sparsity))
+    closed, right = SX.sym("closed", size), SX.sym("b", size)
+    mean = ca.sum1(ca.diag(A)) / ca.fmax(ca.sum1(closed), 1)
+    yields = mean > UNMOVED
+    return A, closed, right, ca.if_else(yields, mean, 1), ca.if_else(yields, right, 0)
+
+
+def _weight(A: SX, mean: SX) -> SX:
+    """What rows are measured by: the diagonal of A, at least some of its mean."""
+    return ca.fmax(ca.diag(A), LEAST * mean)
+
+
+def _over(A: SX, b: SX, multipliers: SX, weight: SX) -> SX:
+    """The most that multipliers leave over."""
+    return ca.norm_inf((b - A @ multipliers) / ca.sqrt(weight))
+
+
+def _shrunk(b: SX, term: SX, factors: tuple[SX, SX, list[int]], times: int) -> SX:
+    """b with all but what A gives nothing of shrunk by proximal steps with the ``term``."""
+    for _ in range(times):
+        b = term * ca.ldl_solve(b, *factors)
+    return b
 
 
 def _refined(A: SX, b: SX, multipliers: SX, factors: tuple[SX, SX, list[int]], times: int) -> SX:

@@ -79,10 +79,10 @@ def rotation_matrix(q: SX) -> SX:
     return ((w * w - vv) * SX.eye(3) + 2 * v @ v.T + 2 * w * skew(v)) / (w * w + vv)
 
 
-def rotation_vector(R: SX) -> SX:
-    """``theta n`` (3), 0 <= theta <= pi, of a rotation matrix; at half a turn one of its two.
+def quaternion_of(R: SX) -> tuple[SX, SX]:
+    """Scalar, not negative, and vector part of the quaternion of a rotation matrix; at half a turn one of its two.
 
-    By the quaternion, whose largest element is the divisor (F. L. Markley, Unit quaternion from rotation matrix, 2008).
+    The largest element is the divisor (F. L. Markley, Unit quaternion from rotation matrix, 2008).
     """
     v = ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])
     t = ca.trace(R)
@@ -92,10 +92,20 @@ def rotation_vector(R: SX) -> SX:
     q, most = rows[0], rows[0][0]
     for i in (1, 2, 3):
         q, most = ca.if_else(rows[i][i] > most, rows[i], q), ca.fmax(most, rows[i][i])
-    q = q / (2 * ca.sqrt(most))
-    q = ca.if_else(q[0] < 0, -q, q)
-    sine = ca.norm_2(q[1:])
-    return q[1:] * ca.if_else(sine > 0, 2 * ca.atan2(sine, q[0]) / sine, 2)
+    q = ca.if_else(q[0] < 0, -q, q) / (2 * ca.sqrt(most))
+    return q[0], q[1:]
+
+
+NEAR = 1e-3
+"""Square of the tangent of a quarter of an angle below which a series has what is 0/0 at zero, to rounding."""
+
+
+def rotation_vector(w: SX, v: SX) -> SX:
+    """``theta n``, smooth, of a unit quaternion with scalar part ``w >= 0`` and vector part ``v`` (or some of it)."""
+    square = (1 - w) / (1 + w)
+    tangent = ca.sqrt(ca.fmax(square, NEAR))
+    series = 1 - square * (1 / 3 - square * (1 / 5 - square * (1 / 7 - square * (1 / 9 - square / 11))))
+    return 4 * v / (1 + w) * ca.if_else(square < NEAR, series, ca.atan(tangent) / tangent)
 
 
 def quaternion_product(a: SX, b: SX) -> SX:

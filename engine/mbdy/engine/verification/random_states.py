@@ -144,18 +144,23 @@ class Trials:
         ]
 
     def draw(self) -> tuple[Array, Array]:
-        """States and inputs. Raises ValueError where the loops of the model cannot be closed."""
+        """States and inputs; where loops cannot be closed that ``u`` closes, those that switch are as at the start."""
         x, u = self.state(), self.inputs()
         if not self.model.loops:
             return x, u
-        x = self.closed(x, u)
+        closed = self.closed(x, u)
+        if closed is None:
+            switches = [v.places for v in self.ports.inputs if v.quantity == "closed"]
+            for places in switches:
+                u[places] = np.array(self.ports.vector("input"))[places]
+            closed = self.closed(x, u)
+        x = self.start.copy() if closed is None else closed
         return x, self.determined(x, u)
 
-    def closed(self, x: Array, u: Array) -> Array:
+    def closed(self, x: Array, u: Array) -> Array | None:
         """The states nearest to ``x`` that satisfy the loops which ``u`` says are closed.
 
-        From states that lead nowhere the way goes back towards the start. Raises ValueError where that leads nowhere
-        either.
+        From states that lead nowhere the way goes back towards the start; None where that leads nowhere either.
         """
         for k in range(TRIES):
             near = self.start + NEARER**k * (x - self.start)
@@ -163,8 +168,7 @@ class Trials:
                 near[at : at + 4] /= np.linalg.norm(near[at : at + 4]) or 1.0
             if (closed := self.closing.closed(near, u, self.p)) is not None:
                 return closed
-        loops = ", ".join(loop.name for loop in self.model.loops)
-        raise ValueError(f"model {self.model.name!r}: no random state was found that closes its loops ({loops})")
+        return None
 
     def determined(self, x: Array, u: Array) -> Array:
         """``u`` with the switches of joints off, where what they hold leaves loops no way to stay closed."""

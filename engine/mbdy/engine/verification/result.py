@@ -93,7 +93,8 @@ class Verification:
 
     ``tolerance`` holds up to the condition number ``condition`` of the scaled coefficient matrix and grows with it
     beyond; ``worst_condition`` is the largest of the states compared, ``singular`` has those left out, where there is
-    no solution. A model without ``state_variables`` has nothing to compare.
+    no solution. ``open_loops`` are closed at none of the states: those where no way was found to close them have them
+    open. A model without ``state_variables`` has nothing to compare.
     """
 
     model: str
@@ -106,6 +107,7 @@ class Verification:
     condition: float
     worst_condition: float
     singular: tuple[int, ...]
+    open_loops: tuple[str, ...]
     comparisons: tuple[Comparison, ...]
     residuals: tuple[Residual, ...]
 
@@ -145,11 +147,13 @@ class Verification:
         else:
             others = _count(run, "independent formulation")
             said = f"Order-N agrees with {others} and the laws hold, to {self.tolerance:g}"
-        if not self.singular:
-            return said
-        return (
-            f"{said}; left out, as the equations are singular to rounding there: {', '.join(map(named, self.singular))}"
-        )
+        if self.singular:
+            states = ", ".join(map(named, self.singular))
+            said = f"{said}; left out, as the equations are singular to rounding there: {states}"
+        if self.open_loops:
+            loops = ", ".join(map(repr, self.open_loops))
+            said = f"{said}; no state closes loop {loops}: compared open alone"
+        return said
 
     def rows(self) -> tuple[tuple[str, str, str], ...]:
         """Each comparison and residual as text: what, its figure, where the figure was found (or why there is none)."""

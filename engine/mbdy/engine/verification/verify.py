@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from mbdy.engine.assembly.start import assemble
 from mbdy.engine.files.rules import keep_rules
+from mbdy.engine.model.owners import Owner
 from mbdy.engine.model.ports import Ports, ports
 from mbdy.engine.model.system import Body, Model
 from mbdy.engine.order_n.equations import equations
@@ -109,6 +110,7 @@ class _Run:
         self.singular: list[int] = []
         self.closed = 0
         """Degrees of freedom that closed loops take at the start."""
+        self.open_loops: tuple[str, ...] = ()
 
     def verification(self, tell: Callable[[float], None]) -> Verification:
         self._draw()
@@ -130,6 +132,7 @@ class _Run:
             condition=CONDITION,
             worst_condition=max((point.condition for point in self.points), default=math.inf if self.singular else 1.0),
             singular=tuple(self.singular),
+            open_loops=self.open_loops,
             comparisons=tuple(compared),
             residuals=residuals,
         )
@@ -142,12 +145,17 @@ class _Run:
         x, u = _vector(self.equations.start(start, self.k)), np.array(self.ports.vector("input"))
         trials = Trials(self.model, np.random.default_rng(self.seed), x)
         if self.model.loops:
-            x = trials.closed(x, u)
+            closed = trials.closed(x, u)
+            x = x if closed is None else closed
             self.closed = rank_of(Constrained(self.reader, x, u, self.p).G)
         drawn = [(x, u, self._condition(x, u))]
         for _ in range(self.states):
             x, u, conditioning = conditioned(trials.draw, self._condition, limit=CONDITION, tries=TRIES)
             drawn.append((trials.rubbing(x, self._spin(x, u)), u, conditioning))
+        switches = {loop.name: self.ports.of(Owner("loop", loop.name), "closed") for loop in self.model.loops}
+        self.open_loops = tuple(
+            name for name, switch in switches.items() if switch and not any(u[switch.places].any() for _, u, _ in drawn)
+        )
         self.singular = [state for state, (_, _, conditioning) in enumerate(drawn) if not conditioning < SINGULAR]
         for laws, p in variants(self.ports, self.p):
             k = self.equations.prepare(p)

@@ -65,7 +65,7 @@ def _rows(arrays: Sequence[Array], starts: Sequence[float]) -> Iterator[str]:
 def _row(row: Scalar, size: int, start: float) -> Iterator[str]:
     yield from (_text(row.name), VECTORS[row.vector], str(int(row.boolean)), str(row.place), str(size))
     yield from (str(-1 if place is None else place) for place in (row.start_at, row.state))
-    yield str(int(row.from_file))
+    yield str(row.standing)
     limits = (start, *_or(row.minimum, -math.inf), *_or(row.maximum, math.inf), *_or(row.nominal, 1.0))
     yield from map(_number, limits)
 

@@ -9,6 +9,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from mbdy.blocks.run import selected
@@ -77,13 +78,19 @@ def export_ssp(
             integrator=integrator, progress=lambda stage, done: tell(stage, done * PLANT_SHARE),
         )  # fmt: skip
         tell("connecting", PLANT_SHARE)
-        plant = read(PLANT, fmu, label="the plant")
+        plant = replace(read(PLANT, fmu, label="the plant"), found=_found(model))
         system, remarks = _system(model.name, plant, control, connect, shown)
         write(target, _files(system))
     for remark in remarks:
         warnings.warn(remark, SystemNote, stacklevel=2)
     tell("done", 1.0)
     return target
+
+
+def _found(model: Model) -> frozenset[str]:
+    """Names of the scalar start values that closing the loops of ``model`` finds."""
+    starts = ports(model).starts.values() if model.loops else ()
+    return frozenset(name for v in starts if v.name not in model.initial for name in v.scalar_names)
 
 
 def _shown(model: Model, patterns: Iterable[str] | None) -> list[str]:

@@ -23,7 +23,10 @@ BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd")
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """An FMU as a component: its ``name`` in the system, how messages call it, and what it describes itself as."""
+    """An FMU as a component: its ``name`` in the system, how messages call it, and what it describes itself as.
+
+    ``found`` are start values that closing its loops finds: setting them would give them.
+    """
 
     name: str
     label: str
@@ -31,6 +34,7 @@ class Component:
     description: ModelDescription
     variables: Mapping[str, ModelVariable]
     units: Mapping[str, BaseUnit]
+    found: frozenset[str] = frozenset()
 
     def unit(self, variable: str) -> str:
         """Name of the unit of a variable; empty where it has none."""

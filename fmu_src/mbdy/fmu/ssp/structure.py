@@ -74,13 +74,13 @@ def structure(system: SystemStructure) -> bytes:
 
 
 def parameter_set(part: Component, tool: str) -> bytes | None:
-    """The .ssv file of a component: its parameters, their values and units; None where it has none."""
+    """The .ssv file of a component: its parameters but those that are found, values and units; None without any."""
     root = Element("ssv:ParameterSet", _namespaces("ssc", "ssv") | _head(tool) | {"name": part.name})
     node = SubElement(root, "ssv:Parameters")
     used = []
     for name in part.names("parameter"):
         variable = part.variables[name]
-        if variable.type not in VALUES or variable.start is None:
+        if variable.type not in VALUES or variable.start is None or name in part.found:
             continue
         value = {"value": variable.start}
         if variable.type == "Real" and part.unit(name) in part.units:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mbdy.engine.model.system import Body
-from mbdy.engine.verification.formulations.closures import closures, mirrored, sides
+from mbdy.engine.verification.formulations.closures import closures
 from mbdy.engine.verification.formulations.kinematics import Columns, kinematics
 from mbdy.engine.verification.formulations.reader import Reader
 from mbdy.engine.verification.formulations.solutions import RANK
@@ -36,7 +36,7 @@ class Closing:
             self.sizes[eta] = modal(body)
 
     def closed(self, x: Array, u: Array, p: Array) -> Array | None:
-        """``x`` with closed loops and speeds that keep them so; None where no way leads there, or to a mirror image."""
+        """``x`` with closed loops and speeds that keep them so; None where no way leads there."""
         for _ in range(STEPS):
             phi, G, sizes = self._errors(x, u, p)
             step = self._least(G, -phi)
@@ -44,7 +44,7 @@ class Closing:
             if not np.all(np.isfinite(x)):
                 return None
             if np.abs(phi / sizes).max(initial=0.0) <= CLOSED:
-                return None if self._mirrored(x, u, p) else self._kept(x, u, p)
+                return self._kept(x, u, p)
         return None
 
     def _errors(self, x: Array, u: Array, p: Array) -> tuple[Array, Array, Array]:
@@ -58,11 +58,6 @@ class Closing:
     def _least(self, G: Array, change: Array) -> Array:
         """The least step (n) in parts of the coordinates' sizes with ``G (sizes step) = change``."""
         return np.linalg.pinv(G * self.sizes, rcond=RANK) @ change
-
-    def _mirrored(self, x: Array, u: Array, p: Array) -> bool:
-        at = kinematics(self.columns, self.reader.parts(x, u, p))
-        loops = [c.loop for c in closures(self.reader, at, u, p) if c.closed]
-        return any(mirrored(loop.rows, *sides(self.reader, at, loop)) for loop in loops)
 
     def _kept(self, x: Array, u: Array, p: Array) -> Array:
         """``x`` with the nearest speeds that the loops allow."""

@@ -2,8 +2,9 @@
 
 Two loop frames a and b of a loop have the displacement ``d = Ca^T (rb - ra)`` and the rotation ``R = Ca^T Cb``, whose
 rates are ``d' = Ca^T (vb - va) - wa x d`` and ``R' = W~ R`` with ``W = Ca^T (Omega_b - Omega_a)``. Every row of phi is
-a function of d and R; with ``phi' = G w`` the constraint is ``G w' + G' w + 2/T phi' + phi/T^2 = 0``
-(J. Baumgarte, Computer Methods in Applied Mechanics and Engineering 1 (1972), with both his gains from one time T).
+a function of d and R. ``G w`` is what is held: phi' of rows that move, and of rows that turn angular velocities, which
+are phi' where phi is zero. The constraint is ``G w' + G' w + 2/T G w + phi/T^2 = 0`` (J. Baumgarte, Computer Methods in
+Applied Mechanics and Engineering 1 (1972), with both his gains from one time T).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from mbdy.engine.verification.formulations.reader import Reader
 from mbdy.engine.verification.formulations.values import cross_matrix, rotation
 
 Rows = tuple[int, ...]
+OPPOSED = 1e-24
+"""Half the square of the angle from opposed axes (or lines in line) below which nothing says how to turn."""
 
 
 @dataclass(frozen=True)
@@ -87,40 +90,32 @@ def errors(rows: Rows, length: float | None, a: Frame, b: Frame) -> tuple[Number
 
 
 def _turned(R: Numbers, rows: list[int]) -> tuple[Numbers, Numbers]:
-    """Errors of turning rows, and the matrix (m, 3) that makes their rates of the relative angular velocity W.
+    """Angles (m) by which the axes ``rows`` of a are turned against b, without the complex part of R, and the matrix
+    (m, 3) that makes what is held of the relative angular velocity W, a's axes.
 
-    An entry ``R[j, k]`` has the rate ``e_j . (W x R e_k) = (R e_k x e_j) . W``.
+    Of a hinge W along b's axis is free: what is held lies along the axes of a after they have been turned, by the
+    shortest way, to where b's axis is theirs. Of lines at a right angle W is held along what is normal to both.
     """
     unit = np.eye(3)
-
-    def rate(j: int, k: int) -> Numbers:
-        return np.cross(R[:, k], unit[j])
-
     if len(rows) == 3:
-        pairs = [(2, 1), (0, 2), (1, 0)]
-        phi = np.array([0.5 * (R[j, k] - R[k, j]) for j, k in pairs])
-        return phi, np.array([0.5 * (rate(j, k) - rate(k, j)) for j, k in pairs])
+        from scipy.spatial.transform import Rotation
+
+        return Rotation.from_matrix(np.real(R)).as_rotvec(), unit
     if len(rows) == 2:
         (third,) = {0, 1, 2} - set(rows)
-        entries = [
-            (-1.0, (row + 1) % 3, third) if (row + 1) % 3 != third else (1.0, (row + 2) % 3, third) for row in rows
-        ]
-    else:
-        entries = [(-1.0, (rows[0] + 1) % 3, (rows[0] + 2) % 3)]
-    phi = np.array([sign * R[j, k] for sign, j, k in entries])
-    return phi, np.array([sign * rate(j, k) for sign, j, k in entries])
-
-
-def mirrored(rows: Rows, a: Frame, b: Frame) -> bool:
-    """Whether the errors of two or three turning rows could vanish at a wrong attitude, half a turn off, from here."""
-    R = a.C.T @ b.C
-    turning = [row - 1 for row in rows if row <= 3]
-    if len(turning) == 3:
-        return bool(np.trace(R) <= 1.0)
-    if len(turning) == 2:
-        (third,) = {0, 1, 2} - set(turning)
-        return bool(R[third, third] <= 0.0)
-    return False
+        normal, cosine = np.cross(unit[third], R[:, third]), R[third, third]
+        if abs(1.0 + cosine) < OPPOSED:  # either way is as good
+            return np.pi * unit[rows[0]][rows], unit[rows] * [[1.0], [-1.0]]
+        sine = float(np.linalg.norm(np.real(normal)))
+        angle = np.arctan2(sine, np.real(cosine)) / sine if sine else 1.0
+        turn = cross_matrix(normal)
+        aligned = np.eye(3) + turn + turn @ turn / (1.0 + cosine)
+        return angle * np.real(normal)[rows], aligned[:, rows].T
+    j, k = (rows[0] + 1) % 3, (rows[0] + 2) % 3
+    normal = np.cross(unit[j], R[:, k])
+    size = np.sqrt(normal @ normal)
+    angle = -np.arctan2(np.real(R[j, k]), np.real(size))
+    return np.array([angle]), (normal / size if abs(size) ** 2 > OPPOSED else unit[rows[0]])[None]
 
 
 def closed_rows(loops: list[Closure]) -> NDArray[np.bool_]:
