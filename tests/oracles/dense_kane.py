@@ -616,7 +616,7 @@ def outputs(model: Model, x: np.ndarray, u: np.ndarray) -> dict[str, np.ndarray]
     table = ports(model)
     gravity = states.input("system.gravity")
     for v in table.outputs:
-        if v.name.endswith(".impulse"):  # of a step, so none at a state
+        if v.name.endswith((".impulse", ".work_error")):  # of steps, so none at a state
             y[v.name] = np.zeros(v.size)
         elif v.name.endswith(".specific_force"):
             node, body = v.name.removesuffix(".specific_force"), v.name.partition(".")[0]

@@ -13,7 +13,7 @@ import numpy as np
 
 from mbdy.app.common import version
 from mbdy.app.panels import MOST_PANELS, Section, sections
-from mbdy.app.summary import CONSERVED, causes, drifts, residual
+from mbdy.app.summary import CONSERVED, causes, drifts, residual, work_error
 from mbdy.app.tree import TreeEntry, branches, degrees_of_freedom
 from mbdy.blocks import Run
 from mbdy.engine import Model, Variable
@@ -132,6 +132,8 @@ def _numbers(run: Run, acting: Mapping[str, str]) -> str:
             said.append((f"{what}, largest change{why}", absolute))
     if (worst := residual(run)) is not None:
         said.append(("work balance, largest residual", f"{worst:.2g} W"))
+    if (added := work_error(run)) is not None:
+        said.append(("energy that the steps have added", f"{added:.2g} J"))
     cards = (f'<div class="card number"><b>{escape(b)}</b><span>{escape(a)}</span></div>' for a, b in said)
     return f'<div class="numbers">{"".join(cards)}</div>'
 

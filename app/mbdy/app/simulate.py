@@ -267,7 +267,7 @@ def summarise(done: Done) -> None:
     """Print the end of a run and its drifts."""
     from rich.table import Table
 
-    from mbdy.app.summary import TOTALS, drifts, positions, rates, residual
+    from mbdy.app.summary import TOTALS, drifts, positions, rates, residual, work_error
 
     run = done.run
     end = f"{run.time[-1]:g} s" + ("" if run.complete else " (ended early)")
@@ -287,4 +287,6 @@ def summarise(done: Done) -> None:
         table.add_row(f"{change.name} change", f"{change.worst:.2g}" + (f" ({notes})" if notes else ""), change.unit)
     if (worst := residual(run)) is not None:
         table.add_row(TOTALS[3], f"{worst:.2g}", "W")
+    if (added := work_error(run)) is not None:
+        table.add_row(TOTALS[4], f"{added:.2g}", "J")
     terminal().print(table)

@@ -22,7 +22,7 @@ CONSERVED = {
     "system.angular_momentum": "angular momentum", "system.momentum": "linear momentum", "system.energy": "energy",
 }  # fmt: skip
 """Totals whose drift is told, and their titles."""
-TOTALS = (*CONSERVED, "system.work_residual")
+TOTALS = (*CONSERVED, "system.work_residual", "system.work_error")
 """Outputs that a summary and a report read besides those a person asks for."""
 
 DISPLAY = {("rad", "deg"): 180.0 / math.pi, ("rad/s", "deg/s"): 180.0 / math.pi, ("rad/s", "rpm"): 30.0 / math.pi}
@@ -80,6 +80,11 @@ def drifts(run: Run) -> Iterator[Drift]:
 def residual(run: Run) -> float | None:
     """Largest residual [W] of the balance of work; None where ``run`` does not hold it."""
     return float(np.abs(run[TOTALS[3]]).max()) if TOTALS[3] in {v.name for v in recorded(run)} else None
+
+
+def work_error(run: Run) -> float | None:
+    """Energy [J] that the steps had added at the end; None where ``run`` does not hold it."""
+    return float(run[TOTALS[4]][-1]) if TOTALS[4] in {v.name for v in recorded(run)} else None
 
 
 def recorded(run: Run) -> list[Variable]:
@@ -146,4 +151,6 @@ def facts(run: Run) -> dict[str, Any]:
         result["drift"][change.name] = attributes(change, "unit", "worst", "relative")
     if (worst := residual(run)) is not None:
         result["work_residual"] = {"unit": "W", "worst": worst}
+    if (added := work_error(run)) is not None:
+        result["work_error"] = {"unit": "J", "end": added}
     return result

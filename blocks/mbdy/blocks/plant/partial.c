@@ -80,7 +80,7 @@ int partial_forward(struct partial *d, mbdy_core *core, int initial, int paramet
     }
     if (want_rates) {
         arg[0] = x, arg[1] = u, arg[2] = k, arg[3] = d->x, arg[4] = d->u, arg[5] = d->k;
-        d->res[0] = d->dx;
+        d->res[0] = d->dx, d->res[1] = NULL;
         partial_evaluate(d, MBDY_DERIVATIVES_FORWARD);
     }
     if (want_outputs) {

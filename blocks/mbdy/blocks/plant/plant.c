@@ -37,7 +37,7 @@ plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *der
     const int partials = model->functions[MBDY_OUTPUTS_FORWARD].call != NULL;
     if (partials) it->partial = partial_new(model);
     const int n = model->n_y + 4 * model->n_u + 2 * model->n_x + 2 * model->n_impulses + 6 * model->n_inertias + 1;
-    it->first = calloc((size_t)n, sizeof(double));
+    it->first = calloc((size_t)(n + (it->core ? mbdy_size(it->core, MBDY_WORK) : 0)), sizeof(double));
     if (!it->core || (partials && !it->partial) || !it->first) {
         plant_free(it);
         return NULL;
@@ -300,6 +300,7 @@ int plant_settle_constants(plant *it) {
     }
     if (it->now.stale_start != 0.0) {
         if ((status = plant_explain(it, mbdy_start(it->core), 0.0)) != PLANT_OK) return status;
+        if (it->now.exchange != 0.0) mbdy_end_work(it->core);
         it->now.stale_start = 0.0;
         tell_moves(it);
     }

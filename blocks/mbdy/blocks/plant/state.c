@@ -14,7 +14,7 @@ static const char magic[8] = "mbdyfmu\2";
 static const uint64_t byte_order = 0x0102030405060708u;
 
 static const int saved[] = {
-    MBDY_S, MBDY_GIVEN, MBDY_S_CLOSED, MBDY_X, MBDY_U, MBDY_U_MID, MBDY_U_END, MBDY_P, MBDY_Y, MBDY_K, MBDY_LATCHED,
+    MBDY_S, MBDY_GIVEN, MBDY_S_CLOSED, MBDY_X, MBDY_U, MBDY_U_MID, MBDY_U_END, MBDY_P, MBDY_Y, MBDY_K, MBDY_LATCHED, MBDY_WORK,
 };
 enum { SAVED = sizeof saved / sizeof saved[0] };
 

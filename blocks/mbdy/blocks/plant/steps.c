@@ -61,12 +61,14 @@ static int step_with_stops(plant *it, double time, double step, double length, p
                            double *last) {
     double *x = it->vector[MBDY_X], *u = it->vector[MBDY_U], *latched = it->vector[MBDY_LATCHED];
     double *x_old = it->kept, *u_old = x_old + it->model->n_x, *latched_old = u_old + it->model->n_u,
-           *impulses = latched_old + it->model->n_impulses;
+           *impulses = latched_old + it->model->n_impulses, *work_old = impulses + it->model->n_impulses;
+    const size_t work = bytes(mbdy_size(it->core, MBDY_WORK));
     const double n = fmax(1.0, ceil(length / it->own->step - 1e-9)), each = length / n;
     if (!(n < 1e9)) return plant_explain(it, MBDY_BAD_STEP, step);
     memcpy(x_old, x, bytes(it->model->n_x));
     memcpy(u_old, u, bytes(it->model->n_u));
     memcpy(latched_old, latched, bytes(it->model->n_impulses));
+    memcpy(work_old, it->vector[MBDY_WORK], work);
     memset(impulses, 0, bytes(it->model->n_impulses));
     for (double i = 1.0; i <= n; i += 1.0) {
         const int status = mbdy_advance(it->core, each, each, MBDY_HELD);
@@ -75,6 +77,7 @@ static int step_with_stops(plant *it, double time, double step, double length, p
             memcpy(x, x_old, bytes(it->model->n_x));
             memcpy(u, u_old, bytes(it->model->n_u));
             memcpy(latched, latched_old, bytes(it->model->n_impulses));
+            memcpy(it->vector[MBDY_WORK], work_old, work);
             it->now.time = time;
             it->now.stale_outputs = 1.0;
             return PLANT_DISCARD;
@@ -189,11 +192,13 @@ int plant_update(plant *it, int *changed) {
     if (status == PLANT_OK) status = plant_explain(it, mbdy_opposed(it->core), 0.0);
     if (status != PLANT_OK) return status;
     double *x = it->vector[MBDY_X], *impulses = it->vector[MBDY_LATCHED];
-    double *x_old = it->kept, *impulses_old = x_old + it->model->n_x;
+    double *x_old = it->kept, *impulses_old = x_old + it->model->n_x, *work_old = impulses_old + it->model->n_impulses;
+    const size_t work = bytes(mbdy_size(it->core, MBDY_WORK));
     char stopping[MBDY_TEXT];
     const int stops = plant_stops(it, stopping);
     memcpy(x_old, x, bytes(it->model->n_x));
     memcpy(impulses_old, impulses, bytes(it->model->n_impulses));
+    memcpy(work_old, it->vector[MBDY_WORK], work);
     const int latched = mbdy_latch(it->core), drifted = most_drift(it) > 16.0 * DBL_EPSILON;
     plant_explain(it, MBDY_OK, 0.0);
     if (drifted) mbdy_normalise(it->model, x);
@@ -201,6 +206,7 @@ int plant_update(plant *it, int *changed) {
         if (!isfinite(x[i])) {
             memcpy(x, x_old, bytes(it->model->n_x));
             memcpy(impulses, impulses_old, bytes(it->model->n_impulses));
+            memcpy(it->vector[MBDY_WORK], work_old, work);
             return plant_say(it, PLANT_DISCARD, "no finite state follows from the event, the states are as they were: look at "
                              "states, of which a quaternion must not be zero, and parameters");
         }
@@ -229,7 +235,7 @@ int plant_set_states(plant *it, const double x[], size_t n) {
         if (!isfinite(x[i]))
             return plant_say(it, PLANT_DISCARD, "state '%s' is set to %g: it must be finite, no state was changed",
                              plant_state_name(it, (int)i), x[i]);
-    memcpy(it->vector[MBDY_X], x, sizeof(double) * n);
+    mbdy_put_state(it->core, x);
     it->now.stale_outputs = 1.0;
     return PLANT_OK;
 }

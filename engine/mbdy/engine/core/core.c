@@ -15,6 +15,7 @@ int mbdy_size(const mbdy_core *core, int vector) {
         case MBDY_Y: return m->n_y;
         case MBDY_LATCHED: return m->n_impulses;
         case MBDY_K: return m->n_k;
+        case MBDY_WORK: return (int)mbdy_work_reals(m);
         default: return -1;
     }
 }
@@ -55,8 +56,8 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     const size_t work = core->integrator->reals ? core->integrator->reals(model) : 0;
     const size_t places = core->integrator->places ? core->integrator->places(model) : 0;
     const size_t closing = mbdy_closing_reals(model), resisted = (size_t)model->n_resisted;
-    size_t reals = closing + (size_t)model->n_k + 7 * n_x + (size_t)model->n_impulses + 3 * (size_t)model->n_u + 4 * n_rows + work + (size_t)n_w;
-    reals += 2 * (size_t)model->n_speeds + resisted * resisted;
+    size_t reals = closing + (size_t)model->n_k + 7 * n_x + (size_t)model->n_impulses + 5 * (size_t)model->n_u + 4 * n_rows + work + (size_t)n_w;
+    reals += 2 * (size_t)model->n_speeds + resisted * resisted + mbdy_work_reals(model);
     for (int i = 0; i < MBDY_VECTORS; i++) reals += (size_t)mbdy_size(core, i);
     double *at = calloc(reals, sizeof(double));
     core->vector[0] = at;
@@ -77,6 +78,10 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     core->u_stage = taken(&at, (size_t)model->n_u);
     core->u_old = taken(&at, (size_t)model->n_u);
     core->u_mid_old = taken(&at, (size_t)model->n_u);
+    core->u_change = taken(&at, (size_t)model->n_u);
+    core->u_shifted = taken(&at, (size_t)model->n_u);
+    core->x_begin = taken(&at, n_x);
+    core->balance_old = taken(&at, mbdy_work_reals(model));
     core->latched_old = taken(&at, (size_t)model->n_impulses);
     core->errors = taken(&at, n_rows);
     core->rates = taken(&at, n_rows);
@@ -141,7 +146,9 @@ int mbdy_prepare(mbdy_core *core) {
     mbdy_evaluate(core, MBDY_PREPARE);
     bad = mbdy_not_finite(core->k_new, m->n_k);
     if (bad >= 0) return faulty(core, m->n_p + bad, MBDY_BAD_PARAMETER);
+    const double before = mbdy_energy(core);
     memcpy(core->vector[MBDY_K], core->k_new, sizeof(double) * (size_t)m->n_k);
+    mbdy_leap(core, before);
     return faulty(core, -1, MBDY_OK);
 }
 
@@ -181,6 +188,7 @@ int mbdy_start(mbdy_core *core) {
     bad = mbdy_not_finite(x, m->n_x);
     if (bad >= 0) memcpy(x, core->x_old, size);
     if (bad >= 0) return faulty(core, bad, MBDY_BAD_START);
+    mbdy_begin_work(core);
     const int status = mbdy_pivots(core);
     return status == MBDY_IDLE && core->bend > 0.0 ? mbdy_refuse_bending(core) : status;
 }
@@ -210,8 +218,11 @@ void mbdy_derivatives(mbdy_core *core, const double *x, const double *u, double 
     core->arg[1] = u ? u : core->vector[MBDY_U];
     core->arg[2] = core->vector[MBDY_K];
     core->arg[3] = core->vector[MBDY_P];
-    core->res[0] = dx;
+    core->res[0] = dx, core->res[1] = &core->power;
     core->derivatives(core->arg, core->res, core->iw, core->w, 0);
+    if (core->model->work_error < 0 || core->derivatives == core->model->functions[MBDY_DERIVATIVES].call) return;
+    core->res[0] = NULL;
+    mbdy_evaluate(core, MBDY_DERIVATIVES);
 }
 
 int mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y) {
@@ -220,8 +231,11 @@ int mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y) {
     core->arg[0] = x ? x : core->vector[MBDY_X];
     core->arg[1] = u ? u : core->vector[MBDY_U];
     core->arg[2] = core->vector[MBDY_K];
-    core->res[0] = to;
+    double energy = 0.0;
+    const double *given = core->arg[1];
+    core->res[0] = to, core->res[1] = &energy;
     mbdy_evaluate(core, MBDY_OUTPUTS);
+    if (!x && m->work_error >= 0) to[m->work_error] = mbdy_work_error(core, given, energy);
     for (int i = 0; !x && i < m->n_impulses; i++)
         if (m->impulses[i] >= 0) to[m->impulses[i]] = core->vector[MBDY_LATCHED][i];
     return faulty(core, mbdy_not_finite(to, m->n_y), MBDY_BAD_OUTPUT);
@@ -241,6 +255,23 @@ const double *mbdy_inputs_at(mbdy_core *core, double fraction, int order) {
             core->u_stage[i] = u[i] + fraction * ((end[i] - u[i]) + bend * ((mid[i] - u[i]) - (end[i] - mid[i])));
     memcpy(core->u_stage + m->switches, end + m->switches, sizeof(double) * (size_t)m->n_switches);
     return core->u_stage;
+}
+
+void mbdy_inputs_change(mbdy_core *core, double from, double part, int order, double *change) {
+    const mbdy_model *m = core->model;
+    const double *u = core->vector[MBDY_U], *mid = core->vector[MBDY_U_MID], *end = core->vector[MBDY_U_END];
+    const double bend = 2.0 - 4.0 * from;
+    if (order == MBDY_LINEAR)
+        for (int i = 0; i < m->n_u; i++) change[i] = part * (end[i] - u[i]);
+    else
+        for (int i = 0; i < m->n_u; i++) change[i] = part * ((end[i] - u[i]) + bend * ((mid[i] - u[i]) - (end[i] - mid[i])));
+    memset(change + m->switches, 0, sizeof(double) * (size_t)m->n_switches);
+}
+
+void mbdy_put_state(mbdy_core *core, const double *x) {
+    const double before = mbdy_energy(core);
+    memcpy(core->vector[MBDY_X], x, sizeof(double) * (size_t)core->model->n_x);
+    mbdy_leap(core, before);
 }
 
 int mbdy_latch(mbdy_core *core) {
@@ -267,6 +298,8 @@ int mbdy_advance(mbdy_core *core, double H, double h, int order) {
         const int place = mbdy_not_finite(core->looked_at, m->n_u);
         if (place >= 0) return faulty(core, place, MBDY_BAD_INPUT);
     }
+    mbdy_take_inputs(core);
+    memcpy(core->balance_old, core->vector[MBDY_WORK], sizeof(double) * mbdy_work_reals(m));
     memcpy(core->x_old, x, n_x);
     memcpy(core->u_old, u, n_u);
     memcpy(core->u_mid_old, core->vector[MBDY_U_MID], n_u);
@@ -278,9 +311,12 @@ int mbdy_advance(mbdy_core *core, double H, double h, int order) {
     mbdy_stop_held(core, acting, before);
     const double n = fmax(1.0, ceil(H / h - 1e-9)), step = H / n;
     mbdy_yield(core, acting, step);
+    const int vary = mbdy_stores_vary(core, order);
     for (double i = 0.0; i < n; i += 1.0) {
-        core->integrator->step(core, i / n, (i + 1.0) / n, step, order);
+        if (vary) memcpy(core->x_begin, x, n_x);
+        mbdy_add_work(core, core->integrator->step(core, i / n, (i + 1.0) / n, step, order));
         mbdy_normalise(m, x);
+        if (vary) mbdy_add_work(core, mbdy_store_work(core, i / n, (i + 1.0) / n, step, order));
     }
     mbdy_yield(core, acting, 0.0);
     int status = mbdy_settle(core, acting, before.widest);
@@ -294,7 +330,7 @@ int mbdy_advance(mbdy_core *core, double H, double h, int order) {
         }
         return status;
     }
-    if (order != MBDY_HELD) memcpy(u, core->vector[MBDY_U_END], n_u);
+    if (order != MBDY_HELD) memcpy(u, core->vector[MBDY_U_END], n_u), mbdy_record_inputs(core);
     if (order == MBDY_QUADRATIC) memcpy(core->vector[MBDY_U_MID], u, n_u);
     return MBDY_OK;
 }
@@ -305,6 +341,7 @@ void mbdy_go_back(mbdy_core *core) {
     memcpy(core->vector[MBDY_U], core->u_old, n_u);
     memcpy(core->vector[MBDY_U_MID], core->u_mid_old, n_u);
     memcpy(core->vector[MBDY_LATCHED], core->latched_old, sizeof(double) * (size_t)core->model->n_impulses);
+    memcpy(core->vector[MBDY_WORK], core->balance_old, sizeof(double) * mbdy_work_reals(core->model));
 }
 
 int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const double *inputs, const int *pick, int picked,

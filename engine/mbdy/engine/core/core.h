@@ -33,10 +33,11 @@ enum mbdy_order { MBDY_HELD = 0, MBDY_LINEAR = 1, MBDY_QUADRATIC = 2 };
 
 /* LATCHED has the impulses of the latches of the last step; K the constants that mbdy_prepare makes; GIVEN is 1 for
    those of the start values in S that were given, which stay as they are where loops are closed, -1 for guesses, which
-   move where the others alone do not close them, and 0 for those others; S_CLOSED has what mbdy_start made of S for that. */
+   move where the others alone do not close them, and 0 for those others; S_CLOSED has what mbdy_start made of S for that;
+   WORK is the balance of work (work.c) of models with that output. */
 enum mbdy_vector {
     MBDY_S = 0, MBDY_X = 1, MBDY_U = 2, MBDY_U_END = 3, MBDY_P = 4, MBDY_Y = 5, MBDY_U_MID = 6, MBDY_LATCHED = 7,
-    MBDY_K = 8, MBDY_GIVEN = 9, MBDY_S_CLOSED = 10, MBDY_VECTORS = 11
+    MBDY_K = 8, MBDY_GIVEN = 9, MBDY_S_CLOSED = 10, MBDY_WORK = 11, MBDY_VECTORS = 12
 };
 
 typedef struct mbdy_core mbdy_core;
@@ -90,6 +91,12 @@ int mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y);
 /* Joints locked by u that move stop at once, as by a latch, and so does what loops closed by u hold; the momentum of the
    system stays. 1 where some did. */
 int mbdy_latch(mbdy_core *core);
+
+/* No balance of work is kept until the next start: steps are not the core's. */
+void mbdy_end_work(mbdy_core *core);
+
+/* The core's own x becomes this one, which is no work of its steps. */
+void mbdy_put_state(mbdy_core *core, const double *x);
 
 /* Scales each quaternion of a vector like x to one, without turning its sign. */
 void mbdy_normalise(const mbdy_model *model, double *x);

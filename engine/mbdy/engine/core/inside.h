@@ -6,11 +6,12 @@
 #include "core.h"
 #include "old_glibc.h"
 
-/* One integrator: `step` moves x by the internal step h, from and to being fractions of the communication step;
+/* One integrator: `step` moves x by the internal step h, from and to being fractions of the communication step, and gives
+   the work [J] of the powers at its stages;
    `reals` and `places` say how many doubles and ints it needs in core->work and core->work_places, NULL for none; `longest`
    the step with which it follows x'' + 2 decay x' + rate^2 x = 0, of its stability on the imaginary axis, NULL where any is. */
 typedef struct mbdy_integrator {
-    void (*step)(mbdy_core *core, double from, double to, double h, int order);
+    double (*step)(mbdy_core *core, double from, double to, double h, int order);
     size_t (*reals)(const mbdy_model *model);
     size_t (*places)(const mbdy_model *model);
     double (*longest)(double stability, double rate, double decay);
@@ -74,6 +75,9 @@ struct mbdy_core {
     double *w;
     int *iw;
     int fault;
+    double power;            /* [W] with the derivatives called last, that changes energy */
+    double *balance_old;     /* of work, before the step */
+    double *x_begin, *u_change, *u_shifted; /* of what goes into inputs that energy is stored against */
     const double *looked_at; /* the inputs that were checked last */
 };
 
@@ -88,6 +92,33 @@ void mbdy_evaluate(mbdy_core *core, int equation);
 
 /* Inputs at a fraction of the communication step. */
 const double *mbdy_inputs_at(mbdy_core *core, double fraction, int order);
+
+/* Change of the inputs over a `part` of the communication step had they their rates at the fraction `from` all the way;
+   switches stay. */
+void mbdy_inputs_change(mbdy_core *core, double from, double part, int order, double *change);
+
+size_t mbdy_work_reals(const mbdy_model *model);
+
+/* The balance of work. It begins, with the energy of the core's own state; work in an internal step is added [J]; and
+   what goes into inputs that were set since they last acted. */
+void mbdy_begin_work(mbdy_core *core);
+void mbdy_add_work(mbdy_core *core, double work);
+void mbdy_take_inputs(mbdy_core *core);
+
+/* [J] Of the core's own state, with the inputs that acted last; and that changed from `before` by what is no step. */
+double mbdy_energy(mbdy_core *core);
+void mbdy_leap(mbdy_core *core, double before);
+
+/* Whether inputs that energy is stored against change in the communication step; and the work that goes into them in the
+   internal step h just made from core->x_begin. */
+int mbdy_stores_vary(const mbdy_core *core, int order);
+double mbdy_store_work(mbdy_core *core, double from, double to, double h, int order);
+
+/* The inputs of the end act from now on. */
+void mbdy_record_inputs(mbdy_core *core);
+
+/* [J] The energy that steps have added, with `energy` that of the core's own state under inputs u. */
+double mbdy_work_error(mbdy_core *core, const double *u, double energy);
 
 /* Place of the first number that is not finite, or -1. */
 int mbdy_not_finite(const double *values, int n);

@@ -15,13 +15,14 @@ import casadi as ca
 
 from mbdy.engine.core import binding, integrators
 from mbdy.engine.core.build import FLAGS, FORWARD, LINK, compiler, shared_library
-from mbdy.engine.order_n.derivatives import forward_of, smooth_derivatives
+from mbdy.engine.model.variables import WORK_ERROR
+from mbdy.engine.order_n.derivatives import forward_of, stepped
 from mbdy.engine.order_n.equations import Equations
 
 FOLDER = Path(__file__).parent
 FILES = (
-    "prefix.h", "model.h", "core.h", "old_glibc.h", "inside.h", "rows.h", "mechanism.h", "core.c", "loops.c",
-    "mechanism.c", "closing_steps.c", "closing.c", "closing_notes.c", "yielding.c", "pace.c", "failing.c", "explain.c",
+    "prefix.h", "model.h", "core.h", "old_glibc.h", "inside.h", "rows.h", "mechanism.h", "core.c", "work.c",
+    "loops.c", "mechanism.c", "closing_steps.c", "closing.c", "closing_notes.c", "yielding.c", "pace.c", "failing.c", "explain.c",
     "tell.c",
 )  # fmt: skip
 DOOR = "door.c"
@@ -78,7 +79,7 @@ def sources(
     if more:
         functions |= more
     elif implicit:
-        functions[FORWARD] = (forward_of(smooth_derivatives(equations)),)
+        functions[FORWARD] = (forward_of(stepped(equations)),)
     files = {name: text_of(name) for name in FILES} | integrators.sources()
     files |= {name: f"{TITLE}{INCLUDE}{generated(some, name)}" for name, some in functions.items()}
     return files | {"table.c": table(equations, [function for some in functions.values() for function in some])}
@@ -105,6 +106,7 @@ def table(equations: Equations, functions: Iterable[ca.Function]) -> str:
         "switches": switches.start, "n_switches": switches.stop - switches.start,
         "orbit_position": -1 if ports.orbit_position is None else ports.orbit_position.start,
         "n_rows": len(equations.loop_rows), "loop_impulses": equations.loop_impulses,
+        "work_error": ports.by_name[WORK_ERROR].offset if equations.balance else -1,
     }  # fmt: skip
     columns = asdict(equations.columns)
     numbers["reach"] = columns.pop("reach")
@@ -114,13 +116,14 @@ def table(equations: Equations, functions: Iterable[ca.Function]) -> str:
         "lock_speeds": [speed for _, speed in equations.locks],
         "impulses": equations.impulse_places,
         "inertias": [v.offset for v in ports.parameters if (v.owner.kind, v.quantity) == ("body", "inertia")],
+        "stores": [v.offset + i for v in ports.inputs if v.quantity in ("gravity", "rest") for i in range(v.size)],
         **columns,
         **asdict(equations.resistances),
         "strengths": equations.strengths.places,
         "strength_groups": equations.strengths.groups,
         "decays": equations.decays,
     }
-    counted = ("quaternions", "locks", "impulses", "inertias", "steps", "resisted", "strengths", "prescriptions",
+    counted = ("quaternions", "locks", "impulses", "inertias", "stores", "steps", "resisted", "strengths", "prescriptions",
                "lengths", "points")  # fmt: skip
     counts = {f"n_{name}": len(places[name]) for name in counted} | {"n_loops": len(places["decays"])}
     names = [function.name() for function in functions]

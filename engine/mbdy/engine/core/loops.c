@@ -61,7 +61,11 @@ int mbdy_stop_held(mbdy_core *core, const double *u, struct mbdy_gaps gaps) {
     memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * (size_t)m->n_impulses);
     for (int i = 0; i < m->n_locks; i++) moving |= mbdy_lock_moves(core, u, i);
     if (m->n_impulses > m->n_locks) moving |= !(gaps.rate <= SETTLED); /* there are loops that switch */
-    if (moving) mbdy_stop(core, core->vector[MBDY_X], u, core->vector[MBDY_LATCHED]);
+    if (moving) {
+        const double before = mbdy_energy(core);
+        mbdy_stop(core, core->vector[MBDY_X], u, core->vector[MBDY_LATCHED]);
+        mbdy_leap(core, before);
+    }
     return moving;
 }
 

@@ -17,7 +17,8 @@ typedef struct {
 
 /* Vectors: s start values, x states, u inputs, p parameters, k constants that follow from p, y outputs.
 
-   PREPARE k(p), START x(s, k), DERIVATIVES x'(x, u, k), OUTPUTS y(x, u, k); STEEPEST (k) the constants with which all laws
+   PREPARE k(p), START x(s, k), DERIVATIVES (x, u, k) x' and the power that changes energy,
+   OUTPUTS (x, u, k) y and the energy; STEEPEST (k) the constants with which all laws
    of effort are as steep as they can be, where there are such; PIVOTS (x, u, k) by speed of a joint what it
    moves, not positive where that is no inertia, and how far the axes of three successive rotations are from lying in one
    plane, 1 at most; LATCH (x, u, k) the state after locks and
@@ -59,6 +60,9 @@ typedef struct mbdy_model {
     const int *strengths, *strength_groups; /* places in p of what laws of effort and modes scale with, and the group of each */
     int n_loops;
     const int *decays;   /* by loop: place in k of the rate at which its errors decay */
+    int work_error; /* place in y, -1 without it */
+    int n_stores;
+    const int *stores; /* places in u of what energy is stored against: gravity, rests of springs */
     int n_rows;          /* scalar constraints of loops; what follows is for models that have some */
     const int *coordinates, *motions, *prescribed;   /* by speed of a joint: the place in x of what it changes (where a
                                                         quaternion begins), what that is, whether it is always prescribed */

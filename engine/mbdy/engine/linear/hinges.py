@@ -198,6 +198,7 @@ class Hinged:
             derivatives=derivatives,
             outputs=of_longer(full.outputs, n_k),
             pivots=None,
+            balance=None,
             latch=of_longer(full.latch, n_k) if full.latch else None,
             operations=derivatives.n_instructions(),
             resistances=Resistances(),

@@ -78,6 +78,7 @@ def linear_equations(model: Model, at: Values, geometry: str) -> Equations:
         outputs=of_longer(chosen.outputs, linear.n_k),
         pivots=None,
         latch=of_longer(chosen.latch, linear.n_k) if chosen.latch else None,
+        balance=None,
         operations=linear.near.n_instructions(),
         resistances=Resistances(),
         steepest=None,

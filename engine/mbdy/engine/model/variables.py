@@ -24,6 +24,8 @@ ORBIT_POSITION = name_of(SYSTEM, "orbit_position")
 """Input of models with a gravity gradient; it must not be zero."""
 GRAVITATIONAL_PARAMETER = name_of(SYSTEM, "gravitational_parameter")
 """Parameter of models with a gravity gradient."""
+WORK_ERROR = name_of(SYSTEM, "work_error")
+"""Output that the stepper keeps: what steps add to energy."""
 # Unit of the file and the FMU -> the unit a person would rather read (FMI display units).
 DISPLAY_UNITS: Mapping[str, str] = {"rad": "deg", "rad/s": "deg/s"}
 WHEEL_DISPLAY_UNIT = "rpm"
@@ -360,6 +362,8 @@ def outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:
         ("energy", "J", 1, "Kinetic energy, springs and uniform gravity", (*springs, name_of(SYSTEM, "gravity"))),
         ("work_residual", "W", 1, "Rate of kinetic energy less the power of all forces (Huston and Liu Eq. 55)",
          everything),
+        ("work_error", "J", 1, "Energy less its start, less all work and the losses of latches and closings: what the "
+         "steps have added", ()),
     )  # fmt: skip
     for quantity, unit, size, text, depends in totals:
         yield from table(SYSTEM, quantity, (unit,) * size, text, "system", dependencies=depends)

@@ -95,6 +95,11 @@ class Structure:
         """Degrees of freedom of the joint with laws that may be too steep for a step."""
         return self.form.n_u if not self.floating and resists(self.laws) else 0
 
+    @property
+    def drifting(self) -> bool:
+        """Whether it is a root with a velocity of its own, which the sweeps leave out."""
+        return self.floating and not self.attitude
+
 
 def structure(body: Body) -> Structure:
     """The structure of ``body``."""

@@ -76,7 +76,8 @@ def _rows(f: ca.Function, argument: int) -> list[tuple[int, ...]]:
 
 def forward(equations: Equations) -> tuple[ca.Function, ...]:
     """``mbdy_model_prepare_forward`` and those of start, derivatives and outputs, and of how a start closes loops."""
-    return tuple(forward_of(f) for f in _smooth(equations))
+    prepare, start, _, *others = _smooth(equations)
+    return tuple(forward_of(f) for f in (prepare, start, stepped(equations), *others))
 
 
 def reverse(equations: Equations) -> tuple[ca.Function, ...]:
@@ -102,14 +103,20 @@ def smooth_derivatives(equations: Equations) -> ca.Function:
     return equations.smooth_derivatives or equations.derivatives
 
 
+def stepped(equations: Equations) -> ca.Function:
+    """What integrators that differentiate take: `smooth_derivatives`, with the power where there is one."""
+    return equations.balance[0] if equations.balance else smooth_derivatives(equations)
+
+
 @lru_cache(maxsize=32)
 def forward_of(f: ca.Function) -> ca.Function:
-    """The change of the result of ``f`` along changes of its inputs, as ``NAME_forward``."""
+    """The changes of the results of ``f`` along changes of its inputs, as ``NAME_forward``."""
     names = f.name_in()
     at = [MX.sym(name, *f.size_in(i)) for i, name in enumerate(names)]
     along = [MX.sym(f"d{name}", *f.size_in(i)) for i, name in enumerate(names)]
-    products = f.forward(1).call([*at, MX(*f.size_out(0)), *along])
-    return ca.Function(f"{f.name()}_forward", [*at, *along], [ca.densify(products[0])])
+    results = [MX(*f.size_out(i)) for i in range(f.n_out())]
+    products = f.forward(1).call([*at, *results, *along])
+    return ca.Function(f"{f.name()}_forward", [*at, *along], [ca.densify(product) for product in products])
 
 
 def _reverse(f: ca.Function) -> ca.Function:

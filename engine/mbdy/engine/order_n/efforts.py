@@ -53,6 +53,17 @@ def _lag(law: Law, numbers: Numbers, step: SX, inertia: SX, rate: SX) -> SX:
     return ca.fmax(step * law.resistance(numbers, rate) - inertia, 0)
 
 
+def unstored(kind: Structure, k: dict[str, SX], q: SX, u: SX, actuation: SX) -> SX:
+    """The part (n_u) of `effort` that no energy is stored by: the input, and laws that dissipate."""
+    n = kind.form.n_axes
+    tau = SX(actuation)
+    for law in laws_of(kind.laws):
+        for i in range(kind.form.n_u if law.of_rates else n):
+            if not law.potential:
+                tau[i] += law.effort(law.numbers(k, i), q[i] if i < n else None, u[i])
+    return tau
+
+
 def potential(kind: Structure, k: dict[str, SX], q: SX, rest: SX) -> SX:
     """Energy [J] that the laws of a joint store."""
     n = kind.form.n_axes

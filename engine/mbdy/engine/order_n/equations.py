@@ -25,8 +25,10 @@ from mbdy.engine.model.owners import Owner
 from mbdy.engine.model.ports import NOWHERE, Ports, ports
 from mbdy.engine.model.system import INERTIAL, Body, Joint, Model
 from mbdy.engine.model.topology import ROOT, tree
-from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, switched
+from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, WORK_ERROR, switched
 from mbdy.engine.order_n import closure_momenta, gravity_gradient
+from mbdy.engine.order_n import flexible_body as deformation
+from mbdy.engine.order_n import output_kernels as observe
 from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.closing_columns import ClosingColumns, closing_columns
 from mbdy.engine.order_n.constants import Structure, layout, parameter_names, prepare_body, structure
@@ -85,9 +87,13 @@ class Equations:
     loop_rows: tuple[str, ...] = ()
     """Of each row of ``gaps`` the name of its loop."""
 
+    balance: tuple[ca.Function, ca.Function] | None = None
+    """``derivatives`` and ``outputs`` with a second result each, the power [W] that changes energy and the energy [J];
+    None where `WORK_ERROR` is no output, or has no meaning."""
+
     @property
     def functions(self) -> tuple[ca.Function, ...]:
-        always = (self.prepare, self.start, self.derivatives, self.outputs)
+        always = (self.prepare, self.start, *(self.balance or (self.derivatives, self.outputs)))
         some = (self.steepest, self.pivots, self.latch, self.gaps, self.assemble, self.restore)
         return (*always, *(f for f in some if f is not None))
 
@@ -178,14 +184,21 @@ class _Assembly:
         x, u, k = vectors.values()
         s, p = MX.sym("s", self.layout.n_x), MX.sym("p", len(self.ports.parameter_names))
         kernels, locks = Kernels(), self.locks()
-        derivatives = self.derivatives(x, u, k, kernels)
+        x_rate, power = self.derivatives(x, u, k, kernels)
         operations = kernels.operations()
+        y, energy = self.outputs(x, u, k, kernels)
         return Equations(
             ports=self.ports,
             prepare=_function("prepare", {"p": p}, k=self.prepare(p)),
             start=_function("start", {"s": s, "k": k}, x=self.start(s, k)),
-            derivatives=_function("derivatives", vectors, xdot=derivatives),
-            outputs=_function("outputs", vectors, y=self.outputs(x, u, k, kernels)),
+            derivatives=_function("derivatives", vectors, xdot=x_rate),
+            outputs=_function("outputs", vectors, y=y),
+            balance=(
+                _function("derivatives", vectors, xdot=x_rate, power=power),
+                _function("outputs", vectors, y=y, energy=energy),
+            )
+            if WORK_ERROR in self.ports.by_name
+            else None,
             pivots=_function("pivots", vectors, **self.pivots(x, u, k, kernels)),
             latch=_function("latch", vectors, **self.latch(x, u, k)) if self.model.loops or locks else None,
             **self.closing(),
@@ -271,18 +284,46 @@ class _Assembly:
         modes = slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + 2 * self.layout.n_eta)
         return ca.vertcat(*qs, *us, s[modes, 0], *hs)
 
-    def derivatives(self, x: MX, u: MX, k: MX, kernels: Kernels) -> MX:
+    def derivatives(self, x: MX, u: MX, k: MX, kernels: Kernels) -> tuple[MX, MX]:
+        """``x'``, and the power that `energy` grows by."""
         system = self.system(x, u, k, kernels)
-        moves, _ = self.moving(system, u, k)
+        moves, loops = self.moving(system, u, k)
         q_rates, u_rates = [m.q_rate for m in moves], [m.u_rate for m in moves]
+        power = self.power(system, moves, loops)
         for j, kind in enumerate(self.layout.structures):
             if kind.floating:
                 q_rates[j] = ca.vertcat(system.states[j].u[:3], q_rates[j][3:])
             if kind.attitude:
-                u_rates[j] = ca.vertcat(self.mass_centre_acceleration(system, moves, u), u_rates[j][3:])
+                force, drift = self.of_mass_centre(system, moves)
+                mass = reduce(add, (k[0] for k in system.constants))
+                u_rates[j] = ca.vertcat(force / mass + self.input(u, "system.gravity"), u_rates[j][3:])
+                power += ca.dot(force, system.states[j].u[:3] - drift / mass)
         eta_rates = [state.eta_rate for state in system.states]
         modal = [m.modal_rate for m in moves]
-        return ca.vertcat(*q_rates, *u_rates, *eta_rates, *modal, *(m.momentum_rate for m in moves))
+        return ca.vertcat(*q_rates, *u_rates, *eta_rates, *modal, *(m.momentum_rate for m in moves)), power
+
+    @staticmethod
+    def power(system: System, moves: list[BodyMotion], loops: Loops | None) -> MX:
+        """Power [W] of inputs, external forces, the gravity gradient, prescribed and locked degrees of freedom, what
+        dissipates, and loops that close; of an ``attitude`` root's system with the root at rest."""
+        powers = [m.power for m in moves]
+        for j, (kind, state, m) in enumerate(zip(system.structures, system.states, moves, strict=True)):
+            drift = MX.zeros(3) if m.drift is None else m.drift
+            if flexing := m.flexing:
+                powers.append(system.kernels.call(
+                    deformation.exert, kind, k=system.constants[j], V=m.V, drift=drift, eta_rate=state.eta_rate,
+                    push=flexing.push, modal_push=flexing.modal_push,
+                )["power"])  # fmt: skip
+            if any(how != "free" for how in kind.motion):
+                powers.append(ca.dot(reactions(system, moves, j)["reaction"], state.u))
+            if m.lag is not None:
+                powers.append(-ca.dot(m.lag * m.u_rate, state.u))
+            if m.coupling is not None and m.wheel_speeds is not None:
+                powers.append(ca.dot(m.coupling.T @ m.A[:3], m.wheel_speeds))
+            if m.gradient is not None:
+                powers.append(ca.dot(m.gradient, m.V) + ca.dot(m.gradient[3:], drift))
+        powers += [ca.dot(motion.multipliers, motion.rate) for motion in (loops.motions if loops else ())]
+        return reduce(add, powers)
 
     def moving(self, system: System, u: MX, k: MX) -> tuple[list[BodyMotion], Loops | None]:
         """All sweeps, with the forces of loops where there are any."""
@@ -487,14 +528,15 @@ class _Assembly:
             acceleration=acceleration, switches=switches, torques=MX.zeros(inputs.torques.shape),
         )  # fmt: skip
 
-    def outputs(self, x: MX, u: MX, k: MX, kernels: Kernels) -> MX:
+    def outputs(self, x: MX, u: MX, k: MX, kernels: Kernels) -> tuple[MX, MX]:
+        """``y`` and the energy."""
         system = replace(self.system(x, u, k, kernels), used=used_nodes(self.model, outputs=True), placed=True)
         moves, loops = self.moving(system, u, k)
         view = View(self.model, system, moves)
         outputs = view.outputs(self.input(u, "system.gravity"), self.swept_gravity(u))
         if loops:
             see_loops(self.model, loops, outputs)
-        return ca.vertcat(*(outputs[v.name] for v in self.ports.outputs))
+        return ca.vertcat(*(outputs[v.name] for v in self.ports.outputs)), outputs["system.energy"]
 
     def system(self, x: MX, u: MX, k: MX, kernels: Kernels) -> System:
         at = self.layout
@@ -549,16 +591,25 @@ class _Assembly:
         """Gravity in the sweeps: under an ``attitude`` root it acts on the mass centre's motion alone."""
         return MX.zeros(3) if self.attitude_root else self.input(u, "system.gravity")
 
-    def mass_centre_acceleration(self, system: System, moves: list[BodyMotion], u: MX) -> MX:
-        """``F/m + g`` of the whole system, inertial axes: forces are turned and summed from tips to base."""
+    def of_mass_centre(self, system: System, moves: list[BodyMotion]) -> tuple[MX, MX]:
+        """Sums of external forces, and of momenta with the root at rest: turned and summed from tips to base."""
         carried: dict[int, MX] = {}
         for j in self.tree.inward:
-            external, nodes, flexing = system.inputs[j].forces, moves[j].nodes, moves[j].flexing
-            forces = [external[6 * i : 6 * i + 3] for i in range(external.shape[0] // 6)]
-            if flexing:  # node axes turn with the modes
-                forces = [flexing.push[3:]]
+            m, kind, state = moves[j], system.structures[j], system.states[j]
+            own = m.sums
+            if m.flexing:
+                momentum = system.kernels.call(
+                    observe.momentum,
+                    kind,
+                    k=system.constants[j],
+                    V=m.V,
+                    C=MX(ca.DM.eye(3).full()),
+                    eta=state.eta,
+                    eta_rate=state.eta_rate,
+                )["momentum"]
+                own = ca.horzcat(m.flexing.push[3:], momentum)
             seats = ((child, self.seats[child]) for child in self.tree.children[j])
-            below = [carried[c] if at is None else nodes[at].E.T @ carried[c] for c, at in seats]
-            carried[j] = moves[j].E.T @ reduce(add, forces + below)
+            below = [carried[c] if at is None else m.nodes[at].E.T @ carried[c] for c, at in seats]
+            carried[j] = m.E.T @ reduce(add, below, own)
         total = reduce(add, (carried[j] for j in self.tree.outward if self.tree.parent[j] == ROOT))
-        return total / reduce(add, (k[0] for k in system.constants)) + self.input(u, "system.gravity")
+        return total[:, 0], total[:, 1]

@@ -100,6 +100,18 @@ def deform(kind: Structure) -> ca.Function:
     return kernel(f"deform_{kind_name(kind)}", inputs, {name: ca.densify(value) for name, value in outputs.items()})
 
 
+def exert(kind: Structure) -> ca.Function:
+    """``power`` of ``push`` (6) and ``modal_push`` (m) on a body that has the velocity ``drift`` (3) beside V, and of
+    the damping of its modes."""
+    inputs, k, V, drift, eta_rate, push, modal_push = body_symbols(
+        kind, V=6, drift=3, eta_rate=kind.modes, push=6, modal_push=kind.modes
+    )
+    _, damping = elastic(kind, k)
+    power = ca.dot(push[:3], V[:3]) + ca.dot(push[3:], V[3:] + drift)
+    power += ca.dot(modal_push - damping @ eta_rate, eta_rate)
+    return kernel(f"exert_{kind_name(kind)}", inputs, {"power": power})
+
+
 def condense(kind: Structure, leaf: bool, loops: bool) -> ca.Function:
     """Second sweep, with P (21), coupling B (6, m) and modal inertia F (triangle) of what hangs on nodes (``_below``)
     unless a ``leaf``.

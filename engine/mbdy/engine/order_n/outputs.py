@@ -15,7 +15,7 @@ from casadi import MX
 
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.topology import ROOT
-from mbdy.engine.model.variables import switched
+from mbdy.engine.model.variables import WORK_ERROR, switched
 from mbdy.engine.order_n import gravity_gradient
 from mbdy.engine.order_n import output_kernels as observe
 from mbdy.engine.order_n import sweeps as order_n
@@ -184,6 +184,7 @@ class View:
         outputs["system.angular_momentum"] = reduce(add, angular)
         outputs["system.energy"] = reduce(add, energy)
         outputs["system.work_residual"] = reduce(add, residual)
+        outputs[WORK_ERROR] = MX(0)  # the stepper's own
 
 
 def see_loops(model: Model, loops: Loops, outputs: dict[str, MX]) -> None:

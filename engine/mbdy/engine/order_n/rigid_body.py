@@ -53,13 +53,16 @@ def n_forces(kind: Structure) -> int:
     return 6 + 6 * kind.nodes
 
 
-def outward(kind: Structure, root: bool) -> ca.Function:
+def outward(kind: Structure, root: bool, drifting: bool, summed: bool) -> ca.Function:
     """First sweep: the fields of `mbdy.engine.order_n.sweeps.BodyMotion` that it has, ``V_parent`` not at a root.
 
     ``c = S'u + V x S u``; ``p = V x* M V - F``, of wheels alone where the body is flexible; ``motors`` are inputs of
     wheels, ``wheel_torques`` all that acts on them. Where laws may be too steep for a step (`efforts.lags`) also
     ``lag`` of the joint; and of wheels ``coupling`` (3, n), by which their torques grow with the body's angular
     acceleration, and ``carried`` (21), the inertia that this adds to the body.
+    ``power`` is that of all these, of efforts that store no energy and of external forces on a rigid body; what is
+    ``drifting`` has the velocity ``drift`` (3) of its root too. ``summed`` asks for ``sums`` (3, 2), force and momentum of
+    a rigid body.
     """
     form = kind.form
     n_u, n_axes = (0, 0) if kind.floating else (form.n_u, form.n_axes)
@@ -67,6 +70,7 @@ def outward(kind: Structure, root: bool) -> ca.Function:
         kind, q=form.n_q, u=form.n_u, forces=n_forces(kind), effort=n_u, rest=n_axes, h=kind.wheels,
         motors=kind.wheels, **({} if root else {"V_parent": 6}),
     )  # fmt: skip
+    carried = symbols(drift_parent=3) if drifting else {}
     joint = motion(form, k["axes"], q, u)
     E = joint.E @ k["R0"].T
     r = k["at"] + k["R0"] @ joint.d
@@ -76,14 +80,22 @@ def outward(kind: Structure, root: bool) -> ca.Function:
     else:
         V = spatial.to_child(E, r, *above) + relative
         c = joint.bias + spatial.cross_motion(V, relative)
-    p = SX(6, 1) if kind.flex else spatial.cross_force(V, k["M"] @ V) - wrench(kind, k, forces)
+    drift = E @ carried["drift_parent"] if drifting else SX(3, 1)
     speeds, extra = efforts.wheel_speeds(kind, k, h, V[:3]), {}
     wheel_torques = efforts.wheel_torques(kind, k, motors, speeds)
     if any(kind.bearings):  # torque = torque at rest - lag (torque / J - a . omega')
         lags, axes = efforts.wheel_lags(kind, k, speeds), ca.reshape(k["spin_axes"], 3, kind.wheels)
         wheel_torques, lags = wheel_torques / (1 + lags / k["spin"]), lags / (1 + lags / k["spin"])
+        extra["wheel_speeds"] = speeds
         extra["coupling"] = axes @ ca.diag(lags)
         extra["carried"] = spatial.upper(ca.diagcat(extra["coupling"] @ axes.T, SX(3, 3)))
+    p, power, sums = SX(6, 1), ca.dot(wheel_torques, speeds), SX(3, 2)
+    if not kind.flex:
+        load, momentum = wrench(kind, k, forces), k["M"] @ V
+        p, sums = spatial.cross_force(V, momentum) - load, ca.horzcat(load[3:], momentum[3:])
+        power += ca.dot(load[:3], V[:3]) + ca.dot(load[3:], V[3:] + drift)
+    if not kind.floating:
+        power += ca.dot(efforts.unstored(kind, k, q, u, actuation), u)
     for i in range(kind.wheels):
         a = k["spin_axes"][3 * i : 3 * i + 3]
         p += ca.vertcat(ca.cross(V[:3], a * h[i]) + a * wheel_torques[i], SX(3, 1))
@@ -91,7 +103,9 @@ def outward(kind: Structure, root: bool) -> ca.Function:
     if kind.resistances:
         extra["lag"] = efforts.lags(kind, k, u)
     outputs = {"E": E, "r": r, "S": joint.S, "c": c, "V": V, "p": p, "tau": tau, "q_rate": joint.rate}
-    return kernel(f"outward_{kind_name(kind, root)}", inputs, {**outputs, "wheel_torques": wheel_torques, **extra})
+    outputs |= {"wheel_torques": wheel_torques, "power": power} | ({"drift": drift} if drifting else {})
+    outputs |= extra | ({"sums": ca.densify(sums)} if summed else {})
+    return kernel(f"outward_{kind_name(kind, root, drifting, summed)}", inputs | carried, outputs)
 
 
 def stand(floating: bool) -> ca.Function:

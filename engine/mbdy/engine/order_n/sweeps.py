@@ -115,13 +115,20 @@ class BodyMotion(Placed):
     tau: MX
     q_rate: MX
     wheel_torques: MX
+    power: MX
+    """Of what acts on wheels, of efforts that store no energy, and of external forces on a rigid body."""
     _: KW_ONLY
+    drift: MX | None = None
+    """Velocity of a free root, axes of the body: what its true velocity has beside V; None below other roots."""
+    sums: MX | None = None
+    """External force and momentum (3, 2) of a rigid body below an ``attitude`` root."""
     below: dict[str, MX] = field(default_factory=dict)
     """Articulated inertia ``P_below`` and bias force ``p_below`` of the children together, of a flexible body with its
     own; else nothing."""
     lag: MX | None = None
     """Of the joint, ``coupling`` and ``carried`` of wheels (`rigid_body.outward`), where the body has them."""
     coupling: MX | None = None
+    wheel_speeds: MX | None = None
     carried: MX | None = None
     g: MX = field(default_factory=MX)
     t: MX = field(default_factory=MX)
@@ -260,13 +267,23 @@ def of_seat(j: int, system: System, moves: list[BodyMotion], what: str, inertial
     return getattr(moves[parent] if seat is None else moves[parent].nodes[seat], what)
 
 
+def _drift_of_seat(j: int, system: System, moves: list[BodyMotion]) -> MX:
+    """`BodyMotion.drift` of what a body's joint sits on, its axes."""
+    parent, seat = moves[system.tree.parent[j]], system.seats[j]
+    assert parent.drift is not None
+    return parent.drift if seat is None else parent.nodes[seat].E @ parent.drift
+
+
 def _outward(j: int, system: System, moves: list[BodyMotion]) -> BodyMotion:
     kind, state, inputs = system.structures[j], system.states[j], system.inputs[j]
     parent = system.tree.parent[j]
     carried = {} if parent == ROOT else {"V_parent": of_seat(j, system, moves, "V", MX())}
     k = system.constants[j]
+    above = system.structures[system.tree.path(j)[-1]]
+    if above.drifting:
+        carried["drift_parent"] = state.u[:3] if parent == ROOT else _drift_of_seat(j, system, moves)
     m = BodyMotion(**system.kernels.call(
-        rigid.outward, kind, parent == ROOT,
+        rigid.outward, kind, parent == ROOT, above.drifting, above.attitude,
         q=state.q, u=root_frame_speeds(kind, state.u), k=k, **carried,
         forces=inputs.forces, effort=inputs.effort, rest=inputs.rest, h=state.h, motors=inputs.torques,
     ))  # fmt: skip

@@ -38,49 +38,41 @@ static const double c[STAGES][STAGES] = {
     {34.62605830930532, 15.30084976114473, 56.99955578662667, 18.40807009793095, -5.714285714285717},
 };
 
-/* The matrix, the stages and the change of the inputs lie in core->work one after the other. */
-static size_t reals(const mbdy_model *m) { return (size_t)m->n_x * ((size_t)m->n_x + STAGES) + (size_t)m->n_u; }
+/* The matrix, the stages, slopes of the power and the change of the inputs lie in core->work one after the other. */
+static size_t reals(const mbdy_model *m) { return (size_t)m->n_x * ((size_t)m->n_x + STAGES + 1) + (size_t)m->n_u; }
 
 static size_t places(const mbdy_model *m) { return (size_t)m->n_x; }
 
-/* Change `out` of the derivatives along changes of x and u, which are zero where NULL. */
-static void along(mbdy_core *core, const double *u, const double *dx, const double *du, double *out) {
+/* Changes `out` of the derivatives and `power` of the power along changes of x and u, which are zero where NULL. */
+static void along(mbdy_core *core, const double *u, const double *dx, const double *du, double *out, double *power) {
     core->arg[0] = core->vector[MBDY_X], core->arg[1] = u, core->arg[2] = core->vector[MBDY_K];
     core->arg[3] = dx, core->arg[4] = du, core->arg[5] = NULL;
-    core->res[0] = out;
+    core->res[0] = out, core->res[1] = power;
     mbdy_evaluate(core, MBDY_DERIVATIVES_FORWARD);
 }
 
-/* Change of the inputs over an internal step had they their rates at its begin all the way; switches stay. */
-static const double *inputs_change(mbdy_core *core, double from, double to, int order, double *change) {
-    const mbdy_model *m = core->model;
-    const double *u = core->vector[MBDY_U], *mid = core->vector[MBDY_U_MID], *end = core->vector[MBDY_U_END];
-    const double part = to - from, bend = 2.0 - 4.0 * from;
-    if (order == MBDY_LINEAR)
-        for (int i = 0; i < m->n_u; i++) change[i] = part * (end[i] - u[i]);
-    else
-        for (int i = 0; i < m->n_u; i++) change[i] = part * ((end[i] - u[i]) + bend * ((mid[i] - u[i]) - (end[i] - mid[i])));
-    memset(change + m->switches, 0, sizeof(double) * (size_t)m->n_switches);
-    return change;
-}
-
-/* All columns of the matrix 1/(gamma h) - J are made with one directional derivative. */
-static void step(mbdy_core *core, double from, double to, double h, int order) {
+/* All columns of the matrix 1/(gamma h) - J are made with one directional derivative. Work is one unknown more, on which
+   nothing depends: its row of J is the slope of the power. */
+static double step(mbdy_core *core, double from, double to, double h, int order) {
     const int n = core->model->n_x;
     double *x = core->vector[MBDY_X], *stage = core->x_stage, *unit = core->slope[0], *drift = core->slope[1];
-    double *matrix = core->work, *stages = matrix + (size_t)n * (size_t)n;
+    double *matrix = core->work, *stages = matrix + (size_t)n * (size_t)n, *power_slope = stages + STAGES * n;
+    double *change = power_slope + n, work[STAGES] = {0.0}, power_drift = 0.0, done = 0.0;
     const double *u = mbdy_inputs_at(core, from, order), diagonal = 1.0 / (gamma_ * h);
     memset(unit, 0, sizeof(double) * (size_t)n);
     memset(drift, 0, sizeof(double) * (size_t)n);
     for (int j = 0; j < n; j++) {
         double *column = matrix + j * n;
         unit[j] = 1.0;
-        along(core, u, unit, NULL, column);
+        along(core, u, unit, NULL, column, power_slope + j);
         unit[j] = 0.0;
         for (int i = 0; i < n; i++) column[i] = -column[i];
         column[j] += diagonal;
     }
-    if (order != MBDY_HELD) along(core, u, NULL, inputs_change(core, from, to, order, stages + STAGES * n), drift);
+    if (order != MBDY_HELD) {
+        mbdy_inputs_change(core, from, to - from, order, change);
+        along(core, u, NULL, change, drift, &power_drift);
+    }
     lu_factor(matrix, core->work_places, n);
     for (int s = 0; s < STAGES; s++) {
         double *slope = stages + s * n;
@@ -88,12 +80,18 @@ static void step(mbdy_core *core, double from, double to, double h, int order) {
         for (int j = 0; j < s; j++)
             for (int i = 0; i < n; i++) stage[i] += a[s][j] * stages[j * n + i];
         mbdy_derivatives(core, stage, mbdy_inputs_at(core, from + alpha[s] * (to - from), order), slope);
+        work[s] = core->power + d[s] * power_drift;
         for (int i = 0; i < n; i++) slope[i] += d[s] * drift[i];
         for (int j = 0; j < s; j++)
             for (int i = 0; i < n; i++) slope[i] += c[s][j] / h * stages[j * n + i];
         lu_solve(matrix, core->work_places, n, slope);
+        for (int j = 0; j < s; j++) work[s] += c[s][j] / h * work[j];
+        for (int i = 0; i < n; i++) work[s] += power_slope[i] * slope[i];
+        work[s] /= diagonal;
     }
     for (int i = 0; i < n; i++) x[i] = stage[i] + stages[(STAGES - 1) * n + i];
+    for (int j = 0; j < STAGES - 1; j++) done += a[STAGES - 1][j] * work[j];
+    return done + work[STAGES - 1];
 }
 
 const mbdy_integrator mbdy_rosenbrock = {step, reals, places, 0};
