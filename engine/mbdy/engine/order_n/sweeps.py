@@ -120,7 +120,7 @@ class BodyMotion(Placed):
     _: KW_ONLY
     drift: MX | None = None
     """Velocity of a free root, axes of the body: what its true velocity has beside V; None below other roots."""
-    sums: MX | None = None
+    sums: MX = field(default_factory=MX)
     """External force and momentum (3, 2) of a rigid body below an ``attitude`` root."""
     below: dict[str, MX] = field(default_factory=dict)
     """Articulated inertia ``P_below`` and bias force ``p_below`` of the children together, of a flexible body with its
