@@ -32,7 +32,7 @@ motion = "switchable"
 a.joint.angle = 0.3
 a.joint.rate = 2
 """
-EXACT = 1e-9
+EXACT = 2e-8
 """[J] What RK4 adds to these in some steps of a millisecond."""
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

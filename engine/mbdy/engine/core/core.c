@@ -232,10 +232,10 @@ int mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y) {
     core->arg[1] = u ? u : core->vector[MBDY_U];
     core->arg[2] = core->vector[MBDY_K];
     double energy = 0.0;
-    const double *given = core->arg[1];
+    const double *at = core->arg[0], *given = core->arg[1];
     core->res[0] = to, core->res[1] = &energy;
     mbdy_evaluate(core, MBDY_OUTPUTS);
-    if (!x && m->work_error >= 0) to[m->work_error] = mbdy_work_error(core, given, energy);
+    if (m->work_error >= 0) to[m->work_error] = mbdy_work_error(core, at, given, energy);
     for (int i = 0; !x && i < m->n_impulses; i++)
         if (m->impulses[i] >= 0) to[m->impulses[i]] = core->vector[MBDY_LATCHED][i];
     return faulty(core, mbdy_not_finite(to, m->n_y), MBDY_BAD_OUTPUT);

@@ -117,8 +117,8 @@ double mbdy_store_work(mbdy_core *core, double from, double to, double h, int or
 /* The inputs of the end act from now on. */
 void mbdy_record_inputs(mbdy_core *core);
 
-/* [J] The energy that steps have added, with `energy` that of the core's own state under inputs u. */
-double mbdy_work_error(mbdy_core *core, const double *u, double energy);
+/* [J] The energy that steps have added were they at x, with `energy` that there under inputs u. */
+double mbdy_work_error(mbdy_core *core, const double *x, const double *u, double energy);
 
 /* Place of the first number that is not finite, or -1. */
 int mbdy_not_finite(const double *values, int n);

@@ -22,12 +22,16 @@ static double energy_at(mbdy_core *core, const double *x, const double *u) {
     return energy;
 }
 
-double mbdy_energy(mbdy_core *core) {
-    if (!keeps(core)) return 0.0;
+/* At x, with the inputs u but for those of which the last counts. */
+static double energy_as_acted(mbdy_core *core, const double *x, const double *u) {
     const mbdy_model *m = core->model;
-    memcpy(core->u_shifted, core->vector[MBDY_U], sizeof(double) * (size_t)m->n_u);
+    memcpy(core->u_shifted, u, sizeof(double) * (size_t)m->n_u);
     for (int i = 0; i < m->n_stores; i++) core->u_shifted[m->stores[i]] = core->vector[MBDY_WORK][STORES + i];
-    return energy_at(core, core->vector[MBDY_X], core->u_shifted);
+    return energy_at(core, x, core->u_shifted);
+}
+
+double mbdy_energy(mbdy_core *core) {
+    return keeps(core) ? energy_as_acted(core, core->vector[MBDY_X], core->vector[MBDY_U]) : 0.0;
 }
 
 void mbdy_record_inputs(mbdy_core *core) {
@@ -100,8 +104,8 @@ double mbdy_store_work(mbdy_core *core, double from, double to, double h, int or
             along_inputs(core, end, to, part, order)) / 6.0;
 }
 
-double mbdy_work_error(mbdy_core *core, const double *u, double energy) {
+double mbdy_work_error(mbdy_core *core, const double *x, const double *u, double energy) {
     const double *own = core->vector[MBDY_WORK];
     if (!keeps(core)) return 0.0;
-    return (acted(core, u) ? energy : mbdy_energy(core)) - own[START] - own[WORK];
+    return (acted(core, u) ? energy : energy_as_acted(core, x, u)) - own[START] - own[WORK];
 }
