@@ -56,7 +56,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     const size_t work = core->integrator->reals ? core->integrator->reals(model) : 0;
     const size_t places = core->integrator->places ? core->integrator->places(model) : 0;
     const size_t closing = mbdy_closing_reals(model), resisted = (size_t)model->n_resisted;
-    size_t reals = closing + (size_t)model->n_k + 7 * n_x + (size_t)model->n_impulses + 5 * (size_t)model->n_u + 4 * n_rows + work + (size_t)n_w;
+    size_t reals = closing + (size_t)model->n_k + 8 * n_x + (size_t)model->n_impulses + 5 * (size_t)model->n_u + 4 * n_rows + work + (size_t)n_w;
     reals += 2 * (size_t)model->n_speeds + resisted * resisted + mbdy_work_reals(model);
     for (int i = 0; i < MBDY_VECTORS; i++) reals += (size_t)mbdy_size(core, i);
     double *at = calloc(reals, sizeof(double));
@@ -235,6 +235,7 @@ int mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y) {
     const double *at = core->arg[0], *given = core->arg[1];
     core->res[0] = to, core->res[1] = &energy;
     mbdy_evaluate(core, MBDY_OUTPUTS);
+    core->res[1] = NULL;
     if (m->work_error >= 0) to[m->work_error] = mbdy_work_error(core, at, given, energy);
     for (int i = 0; !x && i < m->n_impulses; i++)
         if (m->impulses[i] >= 0) to[m->impulses[i]] = core->vector[MBDY_LATCHED][i];

@@ -123,8 +123,8 @@ def table(equations: Equations, functions: Iterable[ca.Function]) -> str:
         "strength_groups": equations.strengths.groups,
         "decays": equations.decays,
     }
-    counted = ("quaternions", "locks", "impulses", "inertias", "stores", "steps", "resisted", "strengths", "prescriptions",
-               "lengths", "points")  # fmt: skip
+    counted = ("quaternions", "locks", "impulses", "inertias", "stores", "steps", "resisted", "strengths",
+               "prescriptions", "lengths", "points")  # fmt: skip
     counts = {f"n_{name}": len(places[name]) for name in counted} | {"n_loops": len(places["decays"])}
     names = [function.name() for function in functions]
     return "\n".join([

@@ -33,7 +33,7 @@ struct look {
 static void rates(struct look *it, const double *x, double *dx) {
     mbdy_core *core = it->core;
     core->arg[0] = x, core->arg[1] = core->vector[MBDY_U], core->arg[2] = it->k, core->arg[3] = it->p;
-    core->res[0] = dx;
+    core->res[0] = dx, core->res[1] = NULL;
     mbdy_evaluate(core, MBDY_DERIVATIVES);
 }
 

@@ -19,6 +19,7 @@ static double energy_at(mbdy_core *core, const double *x, const double *u) {
     core->arg[0] = x, core->arg[1] = u, core->arg[2] = core->vector[MBDY_K];
     core->res[0] = NULL, core->res[1] = &energy;
     mbdy_evaluate(core, MBDY_OUTPUTS);
+    core->res[1] = NULL;
     return energy;
 }
 

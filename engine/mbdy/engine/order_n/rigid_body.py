@@ -61,8 +61,8 @@ def outward(kind: Structure, root: bool, drifting: bool, summed: bool) -> ca.Fun
     ``lag`` of the joint; and of wheels ``coupling`` (3, n), by which their torques grow with the body's angular
     acceleration, and ``carried`` (21), the inertia that this adds to the body.
     ``power`` is that of all these, of efforts that store no energy and of external forces on a rigid body; what is
-    ``drifting`` has the velocity ``drift`` (3) of its root too. ``summed`` asks for ``sums`` (3, 2), force and momentum of
-    a rigid body.
+    ``drifting`` has the velocity ``drift`` (3) of its root too. ``summed`` asks for ``sums`` (3, 2), force and momentum
+    of a rigid body.
     """
     form = kind.form
     n_u, n_axes = (0, 0) if kind.floating else (form.n_u, form.n_axes)
