@@ -21,8 +21,8 @@ from mbdy.engine.order_n.equations import Equations
 
 FOLDER = Path(__file__).parent
 FILES = (
-    "prefix.h", "model.h", "core.h", "old_glibc.h", "inside.h", "rows.h", "mechanism.h", "core.c", "work.c",
-    "loops.c", "mechanism.c", "closing_steps.c", "closing.c", "closing_notes.c", "yielding.c", "pace.c", "failing.c", "explain.c",
+    "prefix.h", "model.h", "core.h", "old_glibc.h", "inside.h", "rows.h", "mechanism.h", "core.c", "work.c", "loops.c",
+    "mechanism.c", "closing_steps.c", "closing.c", "closing_notes.c", "yielding.c", "pace.c", "failing.c", "explain.c",
     "tell.c",
 )  # fmt: skip
 DOOR = "door.c"
