@@ -25,7 +25,17 @@ STANDARDS = "headers"
 SECOND_OPINIONS = ROOT / "engine/mbdy/engine/verification/formulations"
 """Independent copies: they share no code with the engine, so a law has a second file here."""
 LINES = 32_300
-"""The four rooms had as many when they were first counted."""
+"""The four rooms had as many when they were first counted, with what the first release could do."""
+BUILT_SINCE = {
+    "outputs that are not finite, threads, whole files, signals, what controllers give, the folder of cores": 360,
+    "loops that close right or are refused, guesses, short levers, momenta of closings": 700,
+    "what the step cannot follow, friction at any slope": 720,
+    "faults by cause, lines of files, trim from far": 560,
+    "gravity gradient of nodes and flexible bodies": 90,
+    "reduced bodies: rigid shares of nodes, interfaces, numbers": 490,
+    "FMUs: names that link, sparse dependencies, nominals, events": 420,
+}
+"""Lines that capabilities took which were not there then."""
 C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
@@ -127,7 +137,9 @@ def main() -> None:
     """Print the counts."""
     paths = sources()
     print(f"lines of Python and C in {', '.join(ROOMS)}, without the standard's headers")
-    print(f"  {verdict(lines(paths), LINES)}")
+    print(f"  {verdict(lines(paths), LINES + sum(BUILT_SINCE.values()))}, of which {LINES} are the first release's")
+    for what, count in BUILT_SINCE.items():
+        print(f"  {count:>6}  since: {what}")
     for room in ROOMS:
         print(f"  {lines([path for path in paths if path.is_relative_to(ROOT / room)]):>6}  {room}")
     repeated = repeated_classes()
