@@ -30,6 +30,7 @@ BUILT_SINCE = {
     "outputs that are not finite, threads, whole files, signals, what controllers give, the folder of cores": 360,
     "loops that close right or are refused, guesses, short levers, momenta of closings": 700,
     "what the step cannot follow, friction at any slope": 720,
+    "system.work_error": 350,
     "faults by cause, lines of files, trim from far": 560,
     "gravity gradient of nodes and flexible bodies": 90,
     "reduced bodies: rigid shares of nodes, interfaces, numbers": 490,
