@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any, Literal
 
 from mbdy.engine.model.owners import SYSTEM, Owner, Quantity
@@ -18,6 +19,7 @@ VECTORS: Mapping[str, str] = {"input": "u", "parameter": "p", "output": "y"}
 CALCULATED: Sequence[Quantity] = ("mass", "centre_of_mass", "momentum", "angular_momentum", "energy")
 """Outputs of ``system`` that are calculated parameters too, ``system.initial.X``: as initialization left them."""
 TIME = "time"
+NONE: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +85,7 @@ class Array:
 
 def scalars(
     ports: Ports,
-    standing: Mapping[str, int],
+    standing: Mapping[str, int] = NONE,
     *,
     derivatives: bool = False,
     independent: bool = False,
@@ -91,7 +93,7 @@ def scalars(
 ) -> tuple[Scalar, ...]:
     """The rows of ``ports``, in the order of their value references.
 
-    ``standing``     of start values that the model file gives or guesses, as `Model.standing` has it.
+    ``standing``     of start values that the model file gives or guesses, as `Model.standing` has it; none if left out.
     ``derivatives``  with the derivatives of all states, in the order of ``x``.
     ``independent``  with the time, as FMI 3 wants it.
     ``incidence``    what is in the equations, to tell dependencies as sparse as these are.

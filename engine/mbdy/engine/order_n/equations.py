@@ -321,7 +321,7 @@ class _Assembly:
             if m.coupling is not None and m.wheel_speeds is not None:
                 powers.append(ca.dot(m.coupling.T @ m.A[:3], m.wheel_speeds))
             if m.gradient is not None:
-                powers.append(ca.dot(m.gradient, m.V) + ca.dot(m.gradient[3:], drift))
+                powers.append(ca.dot(m.gradient, ca.vertcat(m.V, state.eta_rate)) + ca.dot(m.gradient[3:6], drift))
         powers += [ca.dot(motion.multipliers, motion.rate) for motion in (loops.motions if loops else ())]
         return reduce(add, powers)
 
