@@ -32,6 +32,22 @@ motion = "switchable"
 a.joint.angle = 0.3
 a.joint.rate = 2
 """
+BOOM = """
+mbdy = 1
+[system]
+gravity_gradient = true
+[body.bus]
+mass = 50
+inertia = [9, 7, 11]
+joint = { to = "inertial", kind = "free" }
+node.n = { at = [0.3, 0.1, 0.2] }
+[body.boom]
+joint = { to = "bus.n", kind = "revolute", axis = [0, 1, 0], stiffness = 2 }
+flex.beam = { length = 6, mass_per_length = 0.5, bending_stiffness = 40, modes = 2 }
+[initial]
+bus.omega = [0.05, 0.1, 0.02]
+boom.flex.displacement = [0.02, 0.01, 0, 0]
+"""
 EXACT = 2e-8
 """[J] What RK4 adds to these in some steps of a millisecond."""
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -81,6 +97,19 @@ def test_all_work_is_left_out_with_the_integrators_order(seed: int) -> None:
 def test_the_implicit_integrators_own_stages(seed: int) -> None:
     coarse, fine = errors_of(seed, "rosenbrock", (0.02, 0.005))
     assert abs(fine) < abs(coarse) / 60.0 + 1e-10
+
+
+@pytest.mark.parametrize("kind", ["free", pytest.param("attitude", marks=pytest.mark.slow)])
+def test_work_of_the_gravity_gradient_on_modes_is_no_error(kind: str) -> None:
+    found = []
+    for step in (0.04, 0.01):
+        plant = Plant(loads(BOOM.replace("free", kind)), step=step)
+        plant["system.orbit_position"], plant["system.gravitational_parameter"] = [2.0, 1.0, 0.5], 0.5
+        for _ in range(100):
+            plant.step(0.04)
+        found.append(error(plant))
+    assert 1e-9 < abs(found[0]) < 1e-5
+    assert abs(found[1]) < abs(found[0]) / 200.0
 
 
 @pytest.mark.parametrize("interpolation", ["held", "linear", "quadratic"])
