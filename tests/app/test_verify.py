@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from example_models import each_example
 from mbdy.app.evidence import literal
 from mbdy.engine.verification.formulations import FORMULATIONS, Formulation
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 HINGED = """
 mbdy = 1
 name = "two <hinged> bodies | free"
@@ -127,7 +127,7 @@ def test_a_model_without_states_has_nothing_to_compare(mbdy, pair):
     assert all(item["found"] is None for item in (*told.json["comparisons"], *told.json["residuals"]))
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*/*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", each_example())
 def test_every_example_agrees(mbdy, path):
     states = 1 if path.parent.name in LARGE else 20
     said = mbdy("verify", path, "--states", states, "--json")

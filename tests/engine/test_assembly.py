@@ -457,6 +457,7 @@ def test_reading_compiles_and_closes_nothing(monkeypatch: pytest.MonkeyPatch, tm
         compiler.cache_clear()
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(["weld", "pin", "ball", "slider", "universal"]))
 def test_six_hinges_close_any_kind(seed: int, kind: str) -> None:

@@ -105,7 +105,9 @@ def kept_or_told(core: Core) -> None:
             assert abs(after - before) > TOLD
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if "legs" in name else ()) for name in MECHANISMS]
+)
 @pytest.mark.parametrize("seed", range(STARTS))
 def test_given_starts_are_kept_or_told(name: str, seed: int) -> None:
     """Those of a closed position, then all a little beside one."""

@@ -270,7 +270,7 @@ int main(void) {
 
 @needs_cc
 @pytest.mark.skipif(sys.platform != "linux", reason="the linker's --wrap is GNU's")
-@pytest.mark.parametrize("implicit", [False, True])
+@pytest.mark.parametrize("implicit", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_nothing_is_allocated_after_initialisation(tmp_path, implicit):
     model = chain(2)
     _sources(tmp_path, model, implicit)

@@ -128,7 +128,8 @@ def plain(model: Model) -> list[str]:
 
 
 @pytest.mark.parametrize("make", [
-    standing_legs, flexible_four_bar, lambda: flexible_four_bar(rate=3.0), lambda: flexible_four_bar(rows=(4, 5)),
+    pytest.param(standing_legs, marks=pytest.mark.slow), flexible_four_bar, lambda: flexible_four_bar(rate=3.0),
+    lambda: flexible_four_bar(rows=(4, 5)),
     lambda: n_four_bars(3), lambda: four_bar(rate=2.0, gravity=FALL, time_constant=0.0),
 ], ids=["legs", "flexible", "flexible, turning", "flexible, in a plane", "three in a row", "no decay"])  # fmt: skip
 def test_matrices_are_those_of_differences_reduced_by_hand(make):

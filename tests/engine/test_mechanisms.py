@@ -142,7 +142,9 @@ def test_a_driven_four_bar_turns_as_its_crank_does():
     [
         pytest.param(mechanisms.three_legs(), id="legs of six", marks=pytest.mark.slow),
         pytest.param(mechanisms.three_legs(seed=3), id="others", marks=pytest.mark.slow),
-        pytest.param(mechanisms.three_legs(parallel=True, joints=3), id="parallel legs of three"),
+        pytest.param(
+            mechanisms.three_legs(parallel=True, joints=3), id="parallel legs of three", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_legs_between_plates_keep_what_a_free_system_keeps(model: Model):

@@ -185,6 +185,7 @@ def test_stiff_booms_move_as_rigid_ones(platform, script):
     np.testing.assert_allclose(stiff["top.centre.position"], rigid["top.centre.position"], atol=2e-3 * moved)
 
 
+@pytest.mark.slow
 def test_script_runs_from_any_folder(script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["run.py", "--configurations", "9", "--until", "1", "--out", "results"])
