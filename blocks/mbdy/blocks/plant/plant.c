@@ -36,8 +36,8 @@ plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *der
     it->core = mbdy_new(model, own->integrator, derivatives);
     const int partials = model->functions[MBDY_OUTPUTS_FORWARD].call != NULL;
     if (partials) it->partial = partial_new(model);
-    const int n = model->n_y + 4 * model->n_u + 2 * model->n_x + 2 * model->n_impulses + 6 * model->n_inertias + 1;
-    it->first = calloc((size_t)(n + (it->core ? mbdy_size(it->core, MBDY_WORK) : 0)), sizeof(double));
+    const int n = model->n_y + 3 * model->n_u + model->n_x + model->n_impulses + 6 * model->n_inertias + 1;
+    it->first = calloc((size_t)n + mbdy_kept_reals(model), sizeof(double));
     if (!it->core || (partials && !it->partial) || !it->first) {
         plant_free(it);
         return NULL;
@@ -47,7 +47,8 @@ plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *der
     it->numbers = it->bend + model->n_u;
     it->rates = it->numbers + model->n_u;
     it->weighed = it->rates + model->n_x;
-    it->kept = it->weighed + 6 * model->n_inertias;
+    it->impulses = it->weighed + 6 * model->n_inertias;
+    it->kept = it->impulses + model->n_impulses;
     for (int i = 0; i < MBDY_VECTORS; i++) it->vector[i] = mbdy_vector(it->core, i);
     plant_reset(it);
     return it;

@@ -84,7 +84,8 @@ typedef struct plant {
     double *vector[MBDY_VECTORS]; /* the core's */
     double *first;                /* outputs at the end of initialization, of which calculated parameters are taken */
     double *slope, *bend;         /* first and second time derivative of the inputs over the next step */
-    double *kept;                 /* x, u, impulses and work at the begin of a step in several calls, and the sum of its impulses */
+    double *kept, *impulses;      /* what the core was (mbdy_keep) at the begin of a step in several calls, and the sum of its
+                                     impulses */
     double *rates;                /* derivatives of the states */
     double *weighed;              /* tensors of inertia that were looked at last */
     double *numbers;              /* for a shell: room for as many as there are inputs */

@@ -59,25 +59,16 @@ static void forget_course(plant *it) {
 /* A step in several calls of the core, with the caller let in between; all or nothing. */
 static int step_with_stops(plant *it, double time, double step, double length, plant_between *between, void *context,
                            double *last) {
-    double *x = it->vector[MBDY_X], *u = it->vector[MBDY_U], *latched = it->vector[MBDY_LATCHED];
-    double *x_old = it->kept, *u_old = x_old + it->model->n_x, *latched_old = u_old + it->model->n_u,
-           *impulses = latched_old + it->model->n_impulses, *work_old = impulses + it->model->n_impulses;
-    const size_t work = bytes(mbdy_size(it->core, MBDY_WORK));
+    double *latched = it->vector[MBDY_LATCHED], *impulses = it->impulses;
     const double n = fmax(1.0, ceil(length / it->own->step - 1e-9)), each = length / n;
     if (!(n < 1e9)) return plant_explain(it, MBDY_BAD_STEP, step);
-    memcpy(x_old, x, bytes(it->model->n_x));
-    memcpy(u_old, u, bytes(it->model->n_u));
-    memcpy(latched_old, latched, bytes(it->model->n_impulses));
-    memcpy(work_old, it->vector[MBDY_WORK], work);
+    mbdy_keep(it->core, it->kept);
     memset(impulses, 0, bytes(it->model->n_impulses));
     for (double i = 1.0; i <= n; i += 1.0) {
         const int status = mbdy_advance(it->core, each, each, MBDY_HELD);
         if (status != MBDY_OK) {
             plant_explain(it, status, step);
-            memcpy(x, x_old, bytes(it->model->n_x));
-            memcpy(u, u_old, bytes(it->model->n_u));
-            memcpy(latched, latched_old, bytes(it->model->n_impulses));
-            memcpy(it->vector[MBDY_WORK], work_old, work);
+            mbdy_put_back(it->core, it->kept);
             it->now.time = time;
             it->now.stale_outputs = 1.0;
             return PLANT_DISCARD;
@@ -191,22 +182,16 @@ int plant_update(plant *it, int *changed) {
     int status = plant_settle(it);
     if (status == PLANT_OK) status = plant_explain(it, mbdy_opposed(it->core), 0.0);
     if (status != PLANT_OK) return status;
-    double *x = it->vector[MBDY_X], *impulses = it->vector[MBDY_LATCHED];
-    double *x_old = it->kept, *impulses_old = x_old + it->model->n_x, *work_old = impulses_old + it->model->n_impulses;
-    const size_t work = bytes(mbdy_size(it->core, MBDY_WORK));
+    double *x = it->vector[MBDY_X];
     char stopping[MBDY_TEXT];
     const int stops = plant_stops(it, stopping);
-    memcpy(x_old, x, bytes(it->model->n_x));
-    memcpy(impulses_old, impulses, bytes(it->model->n_impulses));
-    memcpy(work_old, it->vector[MBDY_WORK], work);
+    mbdy_keep(it->core, it->kept);
     const int latched = mbdy_latch(it->core), drifted = most_drift(it) > 16.0 * DBL_EPSILON;
     plant_explain(it, MBDY_OK, 0.0);
     if (drifted) mbdy_normalise(it->model, x);
     for (int i = 0; i < it->model->n_x; i++)
         if (!isfinite(x[i])) {
-            memcpy(x, x_old, bytes(it->model->n_x));
-            memcpy(impulses, impulses_old, bytes(it->model->n_impulses));
-            memcpy(it->vector[MBDY_WORK], work_old, work);
+            mbdy_put_back(it->core, it->kept);
             return plant_say(it, PLANT_DISCARD, "no finite state follows from the event, the states are as they were: look at "
                              "states, of which a quaternion must not be zero, and parameters");
         }

@@ -56,8 +56,8 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     const size_t work = core->integrator->reals ? core->integrator->reals(model) : 0;
     const size_t places = core->integrator->places ? core->integrator->places(model) : 0;
     const size_t closing = mbdy_closing_reals(model), resisted = (size_t)model->n_resisted;
-    size_t reals = closing + (size_t)model->n_k + 8 * n_x + (size_t)model->n_impulses + 5 * (size_t)model->n_u + 4 * n_rows + work + (size_t)n_w;
-    reals += 2 * (size_t)model->n_speeds + resisted * resisted + mbdy_work_reals(model);
+    size_t reals = closing + (size_t)model->n_k + 7 * n_x + 3 * (size_t)model->n_u + 4 * n_rows + work + (size_t)n_w;
+    reals += 2 * (size_t)model->n_speeds + resisted * resisted + mbdy_kept_reals(model);
     for (int i = 0; i < MBDY_VECTORS; i++) reals += (size_t)mbdy_size(core, i);
     double *at = calloc(reals, sizeof(double));
     core->vector[0] = at;
@@ -71,18 +71,14 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     for (int i = 0; i < MBDY_VECTORS; i++) core->vector[i] = taken(&at, (size_t)mbdy_size(core, i));
     core->pivots = taken(&at, 2 * (size_t)model->n_speeds);
     core->k_new = taken(&at, (size_t)model->n_k);
-    core->x_old = taken(&at, n_x);
+    core->kept = taken(&at, mbdy_kept_reals(model));
     core->x_last = taken(&at, n_x);
     core->x_stage = taken(&at, n_x);
     for (int i = 0; i < 4; i++) core->slope[i] = taken(&at, n_x);
     core->u_stage = taken(&at, (size_t)model->n_u);
-    core->u_old = taken(&at, (size_t)model->n_u);
-    core->u_mid_old = taken(&at, (size_t)model->n_u);
     core->u_change = taken(&at, (size_t)model->n_u);
     core->u_shifted = taken(&at, (size_t)model->n_u);
     core->x_begin = taken(&at, n_x);
-    core->balance_old = taken(&at, mbdy_work_reals(model));
-    core->latched_old = taken(&at, (size_t)model->n_impulses);
     core->errors = taken(&at, n_rows);
     core->rates = taken(&at, n_rows);
     core->cosines = taken(&at, n_rows);
@@ -171,9 +167,7 @@ int mbdy_start(mbdy_core *core) {
     const mbdy_model *m = core->model;
     const size_t size = sizeof(double) * (size_t)m->n_x;
     const double *s = core->vector[MBDY_S];
-    double *x = core->vector[MBDY_X];
     double *z = core->vector[MBDY_S_CLOSED];
-    memcpy(core->x_old, x, size);
     memcpy(z, s, size);
     mbdy_normalise(m, z);
     int bad = mbdy_not_finite(z, m->n_x);
@@ -182,12 +176,12 @@ int mbdy_start(mbdy_core *core) {
     if (m->n_rows && mbdy_close(core) != MBDY_OK) return MBDY_UNCLOSED;
     core->arg[0] = z;
     core->arg[1] = core->vector[MBDY_K];
-    core->res[0] = x;
+    core->res[0] = core->x_stage;
     mbdy_evaluate(core, MBDY_START);
     memset(core->vector[MBDY_LATCHED], 0, sizeof(double) * (size_t)m->n_impulses);
-    bad = mbdy_not_finite(x, m->n_x);
-    if (bad >= 0) memcpy(x, core->x_old, size);
+    bad = mbdy_not_finite(core->x_stage, m->n_x);
     if (bad >= 0) return faulty(core, bad, MBDY_BAD_START);
+    memcpy(core->vector[MBDY_X], core->x_stage, size);
     mbdy_begin_work(core);
     const int status = mbdy_pivots(core);
     return status == MBDY_IDLE && core->bend > 0.0 ? mbdy_refuse_bending(core) : status;
@@ -289,7 +283,6 @@ int mbdy_opposed(mbdy_core *core) {
 int mbdy_advance(mbdy_core *core, double H, double h, int order) {
     const mbdy_model *m = core->model;
     const size_t n_x = sizeof(double) * (size_t)m->n_x, n_u = sizeof(double) * (size_t)m->n_u;
-    const size_t n_impulses = sizeof(double) * (size_t)m->n_impulses;
     double *x = core->vector[MBDY_X], *u = core->vector[MBDY_U];
     if (!(H > 0.0) || !(h > 0.0) || !(H / h < 1e9) || order < MBDY_HELD || order > MBDY_QUADRATIC) return MBDY_BAD_STEP;
     if (mbdy_check(core, u) != MBDY_OK) return MBDY_BAD_INPUT;
@@ -300,11 +293,7 @@ int mbdy_advance(mbdy_core *core, double H, double h, int order) {
         if (place >= 0) return faulty(core, place, MBDY_BAD_INPUT);
     }
     mbdy_take_inputs(core);
-    memcpy(core->balance_old, core->vector[MBDY_WORK], sizeof(double) * mbdy_work_reals(m));
-    memcpy(core->x_old, x, n_x);
-    memcpy(core->u_old, u, n_u);
-    memcpy(core->u_mid_old, core->vector[MBDY_U_MID], n_u);
-    memcpy(core->latched_old, core->vector[MBDY_LATCHED], n_impulses);
+    mbdy_keep(core, core->kept);
     const double *acting = order == MBDY_HELD ? u : core->vector[MBDY_U_END];
     const struct mbdy_gaps before = mbdy_gaps(core, acting, INFINITY);
     if (before.opposed >= 0) return faulty(core, before.opposed, MBDY_OPPOSED);
@@ -336,14 +325,30 @@ int mbdy_advance(mbdy_core *core, double H, double h, int order) {
     return MBDY_OK;
 }
 
-void mbdy_go_back(mbdy_core *core) {
-    const size_t n_u = sizeof(double) * (size_t)core->model->n_u;
-    memcpy(core->vector[MBDY_X], core->x_old, sizeof(double) * (size_t)core->model->n_x);
-    memcpy(core->vector[MBDY_U], core->u_old, n_u);
-    memcpy(core->vector[MBDY_U_MID], core->u_mid_old, n_u);
-    memcpy(core->vector[MBDY_LATCHED], core->latched_old, sizeof(double) * (size_t)core->model->n_impulses);
-    memcpy(core->vector[MBDY_WORK], core->balance_old, sizeof(double) * mbdy_work_reals(core->model));
+static const int changed_by_steps[] = {MBDY_X, MBDY_U, MBDY_U_MID, MBDY_LATCHED, MBDY_WORK};
+enum { CHANGED = sizeof changed_by_steps / sizeof changed_by_steps[0] };
+
+size_t mbdy_kept_reals(const mbdy_model *model) {
+    return (size_t)model->n_x + 2 * (size_t)model->n_u + (size_t)model->n_impulses + mbdy_work_reals(model);
 }
+
+void mbdy_keep(const mbdy_core *core, double *kept) {
+    for (int i = 0; i < CHANGED; i++) {
+        const size_t size = (size_t)mbdy_size(core, changed_by_steps[i]);
+        memcpy(kept, core->vector[changed_by_steps[i]], sizeof(double) * size);
+        kept += size;
+    }
+}
+
+void mbdy_put_back(mbdy_core *core, const double *kept) {
+    for (int i = 0; i < CHANGED; i++) {
+        const size_t size = (size_t)mbdy_size(core, changed_by_steps[i]);
+        memcpy(core->vector[changed_by_steps[i]], kept, sizeof(double) * size);
+        kept += size;
+    }
+}
+
+void mbdy_go_back(mbdy_core *core) { mbdy_put_back(core, core->kept); }
 
 int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const double *inputs, const int *pick, int picked,
              double *out, int *done) {

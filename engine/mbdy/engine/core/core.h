@@ -107,7 +107,11 @@ void mbdy_normalise(const mbdy_model *model, double *x);
    as before. */
 int mbdy_advance(mbdy_core *core, double H, double h, int order);
 
-/* States, inputs and impulses as they were before the last mbdy_advance. */
+/* What steps and latches change (states, inputs, impulses, the balance of work), put away in as many doubles as
+   mbdy_kept_reals, and back; and back to what it was before the last mbdy_advance. */
+size_t mbdy_kept_reals(const mbdy_model *model);
+void mbdy_keep(const mbdy_core *core, double *kept);
+void mbdy_put_back(mbdy_core *core, const double *kept);
 void mbdy_go_back(mbdy_core *core);
 
 /* `rows` communication steps in a row, inputs held or linear, with rows + 1 rows of `inputs`, one for each instant (the

@@ -55,8 +55,8 @@ struct mbdy_core {
     mbdy_call *derivatives;
     double *vector[MBDY_VECTORS];
     double *k_new;                      /* constants being made */
-    double *x_old, *x_last, *x_stage, *slope[4]; /* of steps and integrators */
-    double *u_old, *u_mid_old, *latched_old; /* inputs and impulses before the step */
+    double *x_last, *x_stage, *slope[4]; /* of steps and integrators */
+    double *kept;                        /* by mbdy_keep, before the step */
     double *u_stage;
     double *errors, *rates, *cosines; /* of the rows of loops */
     double *taken; /* by row, to be told: the angle from which lines went to a right angle, 0 where none did */
@@ -76,7 +76,6 @@ struct mbdy_core {
     int *iw;
     int fault;
     double power;            /* [W] with the derivatives called last, that changes energy */
-    double *balance_old;     /* of work, before the step */
     double *x_begin, *u_change, *u_shifted; /* of what goes into inputs that energy is stored against */
     const double *looked_at; /* the inputs that were checked last */
 };
