@@ -113,20 +113,16 @@ def _diagnosis(fault: Exception) -> Diagnosis | None:
         return Diagnosis(BAD_INPUT if asked else RUN_FAULT, (f"{place}{fault.strerror or fault}",))
     if isinstance(fault, MemoryError):
         return Diagnosis(BAD_INPUT, ("this does not fit into memory; record fewer outputs, or less often (--every)",))
-    from mbdy.blocks import SimulationError, StateError, StepError, VariableError
-    from mbdy.engine import CompilerError, ModelError, TrimError
+    from mbdy.blocks import SimulationError, StateError
+    from mbdy.engine import CompilerError, MbdyError, ModelError, TrimError
     from mbdy.engine.core.build import NoCompilerError
-    from mbdy.engine.model.faults import RefusalError
 
     if isinstance(fault, ModelError):
         return _bad_model(fault.source, fault.faults)
-    if isinstance(fault, VariableError | StepError | RefusalError | NoCompilerError):
-        return Diagnosis(BAD_INPUT, (str(fault),))
-    if isinstance(fault, SimulationError | StateError | CompilerError | TrimError):
-        return Diagnosis(RUN_FAULT, (str(fault),))
-    from mbdy.fmu import ExportError
-
-    return Diagnosis(BAD_INPUT, (str(fault),)) if isinstance(fault, ExportError) else None
+    run = isinstance(fault, SimulationError | StateError | CompilerError | TrimError)
+    if isinstance(fault, MbdyError):
+        return Diagnosis(RUN_FAULT if run and not isinstance(fault, NoCompilerError) else BAD_INPUT, (str(fault),))
+    return None
 
 
 def _bad_model(source: str, faults: tuple[Fault, ...]) -> Diagnosis:

@@ -43,17 +43,18 @@ from mbdy.blocks.plant.typed import (
 from mbdy.blocks.prescribed import ProfileNote
 from mbdy.blocks.profiles import CosineSlew, Profile, Ramp, Table, Triple
 from mbdy.blocks.run import Run
-from mbdy.blocks.simulate import Controller, SimulationError, simulate
+from mbdy.blocks.simulate import Controller, ControllerError, SimulationError, simulate
 from mbdy.blocks.singular import SingularityWarning
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.blocks.too_fast import FastLoopWarning, FastModeWarning, FastMotionWarning
-from mbdy.engine import StartMovedWarning
+from mbdy.engine import MbdyError, MbdyWarning, StartMovedWarning
 
 __all__ = [
     "Attitudes",
     "Block",
     "CelestialSensors",
     "Controller",
+    "ControllerError",
     "CosineSlew",
     "DeadSpace",
     "Delay",
@@ -74,6 +75,8 @@ __all__ = [
     "Limiter",
     "LinearPlant",
     "LocatedRun",
+    "MbdyError",
+    "MbdyWarning",
     "Outputs",
     "PartlyLinearPlant",
     "Plant",

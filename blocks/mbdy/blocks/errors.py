@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from mbdy.engine.model.faults import MbdyError
 
-class VariableError(ValueError):
+
+class VariableError(MbdyError, ValueError):
     """A value that a variable cannot take, or a variable set at the wrong time; nothing was changed."""
 
 
-class StepError(ValueError):
+class StepError(MbdyError, ValueError):
     """A communication or internal step that is not positive, finite and within reach; nothing was changed."""
 
 
-class ThreadError(RuntimeError):
+class ThreadError(MbdyError, RuntimeError):
     """A plant that is called in another thread than the one that made it."""
 
 
-class StateError(ArithmeticError):
+class StateError(MbdyError, ArithmeticError):
     """The equations gave no finite state; the block is as it was before the step."""

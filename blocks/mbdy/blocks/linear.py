@@ -15,6 +15,7 @@ from mbdy.blocks.plant.typed import Outputs
 from mbdy.engine import Linear, Model, PartlyLinear
 from mbdy.engine.linear.partly_linear import linear_joints, references
 from mbdy.engine.linear.reference_point import Values
+from mbdy.engine.model.faults import MbdyWarning
 
 
 class LinearPlant(Plant):
@@ -44,7 +45,7 @@ SMALL = 0.2
 """[rad] Beyond this, a linear hinge's turn is off by 2 % and more, and momentum is no longer kept well."""
 
 
-class LargeAngleWarning(UserWarning):
+class LargeAngleWarning(MbdyWarning):
     """A linear hinge has left the small angles that its equations are for."""
 
 

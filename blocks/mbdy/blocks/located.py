@@ -30,6 +30,7 @@ from mbdy.blocks.simulate import (
 )
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.engine import Model
+from mbdy.engine.model.faults import OptionError, UnknownNameError
 
 Array = NDArray[np.float64]
 TOLERANCE = 1e-9
@@ -77,7 +78,9 @@ class LocatedRun:
     def _of(self, block: int) -> list[Switch]:
         """The switches of a block."""
         if block not in range(self.blocks):
-            raise IndexError(f"block must be a place in `blocks`, which has {self.blocks}, from 0 on, got {block}")
+            raise UnknownNameError(
+                f"block must be a place in `blocks`, which has {self.blocks}, from 0 on, got {block}"
+            )
         return [switch for switch in self.switches if switch.block == block]
 
 
@@ -116,7 +119,7 @@ def simulate_located(
         model if isinstance(model, Plant) else Plant(model, step=step, integrator=integrator, interpolation="linear")
     )
     if plant.interpolation != "linear":
-        raise ValueError('simulate_located needs a plant made with interpolation="linear"')
+        raise OptionError('simulate_located needs a plant made with interpolation="linear"')
     chosen = _blocks(controller, blocks)
     until = seconds("until", until)
     every = seconds("every", max(plant.internal_step, usual_period(until)) if every is None else every)
@@ -141,13 +144,13 @@ def simulate_located(
 def _blocks(controller: Controller, blocks: Sequence[Block] | None) -> tuple[Block, ...]:
     found = getattr(controller, "blocks", None) if blocks is None else blocks
     if found is None:
-        raise ValueError("blocks: name the controller's blocks that have a memory, or give it an attribute `blocks`")
+        raise OptionError("blocks: name the controller's blocks that have a memory, or give it an attribute `blocks`")
     for place, block in enumerate(found):
         if not isinstance(block, Block):
-            raise ValueError(f"blocks: number {place} is no block but {block!r}")
+            raise OptionError(f"blocks: number {place} is no block but {block!r}")
         first = next(k for k, other in enumerate(found) if other is block)
         if first != place:
-            raise ValueError(f"blocks: number {place} is number {first} again, {block!r}; name each block once")
+            raise OptionError(f"blocks: number {place} is number {first} again, {block!r}; name each block once")
     return tuple(found)
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mbdy.blocks.errors import VariableError
 from mbdy.blocks.plant import Plant
 from mbdy.blocks.profiles import Profile
+from mbdy.engine.model.faults import MbdyWarning, OptionError
 
 Array = NDArray[np.float64]
 KEY = re.compile(r"(?P<body>\w+)\.joint(\[(?P<index>\d+)\])?")
@@ -25,7 +26,7 @@ DRIFT = 1e-5
 STEPS_AT_ONCE = 2000
 
 
-class ProfileNote(UserWarning):
+class ProfileNote(MbdyWarning):
     """A profile that overrides a start value, or that the joint has not followed."""
 
 
@@ -49,7 +50,7 @@ class Follower:
         try:
             angle, rate, acceleration = (np.asarray(part, dtype=float) for part in self.profile.at(times))
             if not angle.shape == rate.shape == acceleration.shape == times.shape:
-                raise ValueError(f"shapes {angle.shape}, {rate.shape}, {acceleration.shape} at {times.shape} times")
+                raise OptionError(f"shapes {angle.shape}, {rate.shape}, {acceleration.shape} at {times.shape} times")
         except Exception as fault:
             when = f"at {times[0]:.9g} s" if times.size == 1 else f"between {times[0]:.9g} s and {times[-1]:.9g} s"
             raise VariableError(f"profile of {self.key!r} failed {when}: {type(fault).__name__}: {fault}") from fault
@@ -61,7 +62,7 @@ class Prescribed:
 
     def __init__(self, plant: Plant, profiles: Mapping[str, Profile]) -> None:
         if plant.interpolation != "quadratic":
-            raise ValueError('profiles need a plant made with interpolation="quadratic"')
+            raise OptionError('profiles need a plant made with interpolation="quadratic"')
         self.plant = plant
         self.followers = [_follower(plant, key, profile) for key, profile in profiles.items()]
         places = {name: i for i, name in enumerate(plant.input_names)}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mbdy.blocks.errors import VariableError
 from mbdy.engine import Ports
+from mbdy.engine.model.faults import MissingPackageError, UnknownNameError
 from mbdy.engine.model.patterns import matches, places
 from mbdy.engine.model.whole_file import whole_file
 
@@ -48,7 +49,7 @@ class Run:
         try:
             columns = [self.names.index(scalar) for scalar in variable.scalar_names]
         except ValueError:
-            raise KeyError(f"{name!r} was not recorded; recorded are {', '.join(self.names[:8])} ...") from None
+            raise UnknownNameError(f"{name!r} was not recorded; recorded are {', '.join(self.names[:8])} ...") from None
         return self.values[:, columns]
 
     def __len__(self) -> int:
@@ -70,7 +71,7 @@ class Run:
         try:
             import xarray
         except ImportError:
-            raise ImportError("to_xarray needs xarray: pip install mbdy[xarray]") from None
+            raise MissingPackageError("to_xarray needs xarray: pip install mbdy[xarray]") from None
         data = {}
         for variable in self.ports.outputs:
             if not set(variable.scalar_names) <= set(self.names):

@@ -20,6 +20,7 @@ from mbdy.blocks.profiles import Profile
 from mbdy.blocks.run import Run, selected
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.engine import Model
+from mbdy.engine.model.faults import MbdyError, OptionError
 from mbdy.engine.verification.formulations import ORDER_N
 
 Array = NDArray[np.float64]
@@ -30,7 +31,7 @@ STEPS_AT_ONCE = 20_000
 """Internal steps in one call of the core: between calls progress is told and an interruption heard."""
 
 
-class SimulationError(Exception):
+class SimulationError(MbdyError):
     """A run that a fault ended early; ``run`` holds what was recorded until then, ``__cause__`` the fault."""
 
     def __init__(self, message: str, run: Run) -> None:
@@ -79,9 +80,9 @@ def simulate(
         model, step=step, integrator=integrator, interpolation=wanted, formulation=formulation,
     )  # fmt: skip
     if (profiles or linear or inputs is not None) and plant.interpolation != wanted:
-        raise ValueError(f'{wanted} inputs need a plant made with interpolation="{wanted}"')
+        raise OptionError(f'{wanted} inputs need a plant made with interpolation="{wanted}"')
     if controller is None and sample is not None:
-        raise ValueError("sample is the period of a controller, and there is none")
+        raise OptionError("sample is the period of a controller, and there is none")
     until = seconds("until", until)
     every = seconds("every", max(plant.internal_step, usual_period(until)) if every is None else every)
     sample = seconds("sample", plant.internal_step if sample is None else sample)
@@ -154,7 +155,7 @@ class Recorder:
         return Run(title, ports, names, self.time[: self.count], self.values[: self.count], complete)
 
 
-class ControllerError(Exception):
+class ControllerError(MbdyError):
     """What a controller raised, as its cause."""
 
 

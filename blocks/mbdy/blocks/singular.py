@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine import Body, Model, Ports
+from mbdy.engine.model.faults import MbdyWarning
 from mbdy.engine.model.ports import NOWHERE
 
 Array = NDArray[np.float64]
@@ -31,7 +32,7 @@ LEFT = 2 * NEAR
 """The same, from which on a passage is over, lest a joint that lingers at the edge is told of again and again."""
 
 
-class SingularityWarning(UserWarning):
+class SingularityWarning(MbdyWarning):
     """A joint of three rotations came near its middle-angle singularity; results hold while the equations do."""
 
 

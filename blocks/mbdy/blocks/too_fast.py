@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from mbdy.engine.core.integrators import INTEGRATORS
+from mbdy.engine.model.faults import MbdyWarning
 
 
-class FastMotionWarning(UserWarning):
+class FastMotionWarning(MbdyWarning):
     """Something moves faster than the integrator follows in its steps: runs blow up."""
 
 

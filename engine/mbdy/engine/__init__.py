@@ -1,7 +1,7 @@
 """What a system is and its equations of motion: model files, the Order-N equations, the compiled core."""
 
 from mbdy.engine.assembly.start import Assembly, StartMovedWarning, assemble
-from mbdy.engine.core.build import CompilerError
+from mbdy.engine.core.build import CompilerError, NoCompilerError
 from mbdy.engine.core.cache import NoCacheNote
 from mbdy.engine.core.library import Compiled
 from mbdy.engine.files.read import dumps, load, loads, save
@@ -12,13 +12,27 @@ from mbdy.engine.linear.modes import Mode
 from mbdy.engine.linear.operating_point import OperatingPoint
 from mbdy.engine.linear.second_order import SecondOrder
 from mbdy.engine.linear.trim import TrimError, trim
-from mbdy.engine.model.faults import Fault, ModelError, ModelWarning
+from mbdy.engine.model.faults import (
+    Fault,
+    MbdyError,
+    MbdyWarning,
+    MissingPackageError,
+    ModelError,
+    ModelWarning,
+    OptionError,
+    RefusalError,
+    UnknownNameError,
+)
 from mbdy.engine.model.ports import Ports, ports
 from mbdy.engine.model.system import Body, Flex, GravityGradient, Joint, Loop, Model, Node, PortChoice, Side, Wheel
 from mbdy.engine.model.variables import Variable
+from mbdy.engine.model.version import version
 from mbdy.engine.order_n.equations import Equations, equations
+from mbdy.engine.verification.formulations.values import UncoveredError
 from mbdy.engine.verification.result import Verification
 from mbdy.engine.verification.verify import verify
+
+__version__ = version()
 
 __all__ = [
     "Assembly",
@@ -34,23 +48,32 @@ __all__ = [
     "Linear",
     "Linearization",
     "Loop",
+    "MbdyError",
+    "MbdyWarning",
+    "MissingPackageError",
     "Mode",
     "Model",
     "ModelError",
     "ModelWarning",
     "NoCacheNote",
+    "NoCompilerError",
     "Node",
     "OperatingPoint",
+    "OptionError",
     "PartlyLinear",
     "PortChoice",
     "Ports",
+    "RefusalError",
     "SecondOrder",
     "Side",
     "StartMovedWarning",
     "TrimError",
+    "UncoveredError",
+    "UnknownNameError",
     "Variable",
     "Verification",
     "Wheel",
+    "__version__",
     "assemble",
     "compiled",
     "dumps",

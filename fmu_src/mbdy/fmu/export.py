@@ -8,16 +8,17 @@ import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from importlib import metadata
 from pathlib import Path
 
 from mbdy.blocks.plant import Plant
 from mbdy.blocks.too_fast import FastMotionWarning
+from mbdy.engine import __version__
 from mbdy.engine.assembly.start import assemble
 from mbdy.engine.core.build import CompilerError, Progress
 from mbdy.engine.core.integrators import INTEGRATORS
 from mbdy.engine.files.rules import keep_rules
 from mbdy.engine.linear.choice import Dynamics, equations_of
+from mbdy.engine.model.faults import MbdyError
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.units import quantity
@@ -36,7 +37,7 @@ from mbdy.fmu.versions import VERSIONS
 KINDS = ("python", "native")
 
 
-class ExportError(ValueError):
+class ExportError(MbdyError, ValueError):
     """What was asked for cannot be exported; the message says what can."""
 
 
@@ -77,7 +78,7 @@ def export_fmu(
     wanted = platforms_of(platforms, kind)
     _check_name(model.name)
     keep_rules(model)
-    settings = Settings(fmi=fmi, step=h, integrator=integrator, scalars=scalars, version=version())
+    settings = Settings(fmi=fmi, step=h, integrator=integrator, scalars=scalars, version=__version__)
     target = Path(path)
     with prepared(target, ".fmu"):
         files = _files(model, kind, settings, wanted, dynamics, progress or (lambda stage, done: None))
@@ -165,14 +166,6 @@ def platforms_of(names: str | Sequence[str], kind: str) -> tuple[Platform, ...]:
     wanted = tuple(dict.fromkeys(chosen))
     require(wanted)
     return wanted
-
-
-def version() -> str:
-    """mbdy's version; ``0`` in a source tree that was never installed."""
-    try:
-        return metadata.version("mbdy")
-    except metadata.PackageNotFoundError:
-        return "0"
 
 
 def checked(*, fmi: str, kind: str, step: float | str, integrator: str) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mbdy.blocks.control.block import Block
 from mbdy.blocks.plant import Plant
+from mbdy.engine.model.faults import MissingPackageError, OptionError
 
 if TYPE_CHECKING:
     import pathsim.blocks
@@ -30,7 +31,7 @@ def to_pathsim(
     try:
         from mbdy.blocks.control import on_pathsim
     except ImportError as fault:
-        raise ImportError("to_pathsim needs PathSim: pip install mbdy[pathsim]") from fault
+        raise MissingPackageError("to_pathsim needs PathSim: pip install mbdy[pathsim]") from fault
     if isinstance(thing, Plant):
         return on_pathsim.PlantBlock(thing, inputs, outputs)
     return on_pathsim.SteppingBlock(_block("to_pathsim", thing))
@@ -59,7 +60,7 @@ def to_control(
     try:
         from mbdy.blocks.control import on_control
     except ImportError as fault:
-        raise ImportError("to_control needs python-control: pip install mbdy[control]") from fault
+        raise MissingPackageError("to_control needs python-control: pip install mbdy[control]") from fault
     if isinstance(thing, Plant):
         return on_control.of_plant(thing, period, inputs, outputs, name)
     return on_control.of_block(_block("to_control", thing), period, name)
@@ -67,5 +68,5 @@ def to_control(
 
 def _block(what: str, thing: object) -> Block:
     if not isinstance(thing, Block):
-        raise TypeError(f"{what}: a block or a Plant is needed, got {thing!r}")
+        raise OptionError(f"{what}: a block or a Plant is needed, got {thing!r}")
     return thing

@@ -14,6 +14,7 @@ from mbdy.blocks.control.chosen import Chosen, scalar_names, split
 from mbdy.blocks.control.integrator import Integrator
 from mbdy.blocks.control.sampled import Sampled
 from mbdy.blocks.plant import Plant
+from mbdy.engine.model.faults import OptionError
 
 Parameters = dict[str, Any]
 
@@ -70,7 +71,7 @@ def of_block(block: Block, period: float | None, name: str | None) -> ControlSys
     }  # fmt: skip
     if isinstance(block, Sampled):
         if period is not None and period != block.period:
-            raise ValueError(f"to_control: the block is sampled every {block.period} s, got period {period} s")
+            raise OptionError(f"to_control: the block is sampled every {block.period} s, got period {period} s")
         return _stepped(block.block, block.period, described)
     if period is not None:
         return _stepped(block, number("to_control", "period", period, above=0.0), described)
@@ -81,7 +82,7 @@ def of_block(block: Block, period: float | None, name: str | None) -> ControlSys
             start=np.array([block.initial]), states=["integral"], **described,
         )  # fmt: skip
     if not isinstance(block, Static):
-        raise ValueError(
+        raise OptionError(
             f"to_control: {type(block).__name__} has a memory, which no system in continuous time of python-control "
             "can have; give a period, to step it in discrete time"
         )

@@ -10,13 +10,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mbdy.engine.model.faults import MbdyError
+
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 CONSTANTS = "its elements are I11, I22, I33, -I12, -I13, -I23 and the mass"
 
 
-class ArgumentError(ValueError):
+class ArgumentError(MbdyError, ValueError):
     """An argument that cannot be taken; nothing was changed."""
 
 

@@ -39,6 +39,7 @@ from mbdy.engine import (
 from mbdy.engine.assembly.start import open_loop
 from mbdy.engine.core.binding import Owned
 from mbdy.engine.core.integrators import INTEGRATORS
+from mbdy.engine.model.faults import OptionError
 from mbdy.engine.model.units import quantity
 from mbdy.engine.verification.formulations import ORDER_N
 
@@ -182,7 +183,7 @@ class Plant:
         whose inputs are held or linear.
         """
         if self.interpolation != "quadratic":
-            raise ValueError(f'{self.interpolation} inputs have no middle; it takes interpolation="quadratic"')
+            raise OptionError(f'{self.interpolation} inputs have no middle; it takes interpolation="quadratic"')
         return inputs(self.ports, self._u_mid)
 
     @property
@@ -282,7 +283,7 @@ class Plant:
         the fault that ended the run early, if any. Raises ValueError for a plant with quadratic inputs.
         """
         if self.interpolation == "quadratic":
-            raise ValueError("run: goes with held or linear inputs; call step for each communication step instead")
+            raise OptionError("run: goes with held or linear inputs; call step for each communication step instead")
         self._settle()
         places = np.ascontiguousarray(pick, dtype=np.intc)
         if places.size and not (places.min() >= 0 and places.max() < len(self._y)):
@@ -453,7 +454,7 @@ def _restored(
 
 def _chosen(value: str, known, what: str) -> str:
     if value not in known:
-        raise ValueError(f"{what}: {value!r} is unknown; choose one of {', '.join(known)}")
+        raise OptionError(f"{what}: {value!r} is unknown; choose one of {', '.join(known)}")
     return value
 
 

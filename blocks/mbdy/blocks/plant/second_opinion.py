@@ -9,6 +9,7 @@ import numpy as np
 
 from mbdy.engine import Dynamics, Model, Ports
 from mbdy.engine.core.integrators import INTEGRATORS
+from mbdy.engine.model.faults import OptionError
 from mbdy.engine.verification.formulations import ORDER_N, formulation
 
 Call = ctypes.CFUNCTYPE(
@@ -53,9 +54,9 @@ def second_opinion(
         return None
     chosen = formulation(name)
     if dynamics is not None:
-        raise ValueError(f"formulation {name!r} has the full dynamics only; leave formulation or dynamics out")
+        raise OptionError(f"formulation {name!r} has the full dynamics only; leave formulation or dynamics out")
     if INTEGRATORS[integrator].implicit:
-        raise ValueError(
+        raise OptionError(
             f"integrator {integrator!r} needs derivatives that formulation {name!r} does not have; leave formulation "
             f"out ({ORDER_N!r}) or choose another integrator"
         )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine import Ports
+from mbdy.engine.model.faults import UnknownNameError
 
 Array = NDArray[np.float64]
 
@@ -141,7 +142,7 @@ class Outputs:
             return self.values[self._layout.places[name]]
         except KeyError:
             self._layout.find(name)  # raises with the nearest names, unless the name is no output
-            raise KeyError(f"{name!r} is not an output") from None
+            raise UnknownNameError(f"{name!r} is not an output") from None
 
     def __contains__(self, name: str) -> bool:
         return name in self._layout.places

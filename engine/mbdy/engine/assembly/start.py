@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mbdy.engine.core.library import compiled_equations
 from mbdy.engine.core.running import OK, Core
 from mbdy.engine.files.lines import with_lines_of
-from mbdy.engine.model.faults import Fault, ModelError, ModelWarning, RefusalError
+from mbdy.engine.model.faults import Fault, MbdyWarning, ModelError, ModelWarning, RefusalError
 from mbdy.engine.model.ports import Ports, coordinates, ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.order_n.equations import Equations, equations
@@ -25,7 +25,7 @@ SCALED = 1e-15
 """Changes of a quaternion below this come from scaling it to norm 1."""
 
 
-class StartMovedWarning(UserWarning):
+class StartMovedWarning(MbdyWarning):
     """Start values that were given contradict the loops and were moved to close them."""
 
 

@@ -28,6 +28,7 @@ from threading import Lock
 from typing import Any
 
 from mbdy.engine.core.cache import BUILD, cache_folder, tidy
+from mbdy.engine.model.faults import MbdyError
 
 FLAGS = (
     "-std=c11", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden", "-fno-math-errno", "-DMBDY_OLD_GLIBC",
@@ -53,7 +54,7 @@ Progress = Callable[[str, float], None]
 """Called with what begins and the fraction done."""
 
 
-class CompilerError(Exception):
+class CompilerError(MbdyError):
     """The C compiler refused the sources; the message has its command and first words."""
 
 

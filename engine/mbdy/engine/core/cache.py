@@ -17,6 +17,8 @@ from pathlib import Path
 
 import platformdirs
 
+from mbdy.engine.model.faults import MbdyWarning
+
 CACHE_VARIABLE, LIMIT_VARIABLE = "MBDY_CACHE", "MBDY_CACHE_LIMIT"
 LIMIT = 2048
 """[MiB] The folder may grow to, where ``MBDY_CACHE_LIMIT`` says nothing else."""
@@ -32,7 +34,7 @@ LAST = ".tidied"
 """The file whose hour says when the folder was looked at."""
 
 
-class NoCacheNote(UserWarning):
+class NoCacheNote(MbdyWarning):
     """Said where compiled cores cannot be kept as asked."""
 
 

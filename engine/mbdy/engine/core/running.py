@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mbdy.engine.core.binding import Owned, texts
 from mbdy.engine.core.integrators import CODES, INTEGRATORS
 from mbdy.engine.core.library import CONSTANTS, Compiled
+from mbdy.engine.model.faults import OptionError
 from mbdy.engine.order_n.equations import Equations
 
 Array = NDArray[np.float64]
@@ -24,7 +25,7 @@ class Core:
 
     def __init__(self, compiled: Compiled, integrator: str = "rk4") -> None:
         if INTEGRATORS[integrator].implicit and not compiled.implicit:
-            raise ValueError(f"integrator {integrator!r} needs equations compiled with implicit=True")
+            raise OptionError(f"integrator {integrator!r} needs equations compiled with implicit=True")
         self.compiled = compiled
         functions = self.functions = compiled.functions
         self._owned = Owned(functions.mbdy_new(functions.mbdy_this(), CODES[integrator], None), functions.mbdy_free)

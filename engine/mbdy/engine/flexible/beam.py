@@ -14,6 +14,7 @@ from mbdy.engine.flexible.beam_modes import Bending
 from mbdy.engine.flexible.modal_body import ModalBody, node_of
 from mbdy.engine.flexible.moments import Moments
 from mbdy.engine.flexible.placing import axes_of, counts_of, dampings, not_negative, positive
+from mbdy.engine.model.faults import RefusalError
 from mbdy.engine.model.system import Node, Vector3
 
 POINTS = 16
@@ -140,28 +141,30 @@ def beam(
     stiff = [bending_stiffness] if isinstance(bending_stiffness, int | float) else list(bending_stiffness)
     stiff = stiff * 2 if len(stiff) == 1 else stiff
     if len(stiff) != 2:
-        raise ValueError(f"bending_stiffness: one or two numbers are needed, got {len(stiff)}")
+        raise RefusalError(f"bending_stiffness: one or two numbers are needed, got {len(stiff)}")
     counts = counts_of((modes, modes) if isinstance(modes, int) else modes, 3)
     if sum(counts) == 0:
-        raise ValueError(f"modes: one or more are needed, got {modes}")
+        raise RefusalError(f"modes: one or more are needed, got {modes}")
     for plane, (name, value) in enumerate(zip(("along y", "along z"), stiff, strict=True)):
         if counts[plane]:
             positive(**{f"bending_stiffness {name}": value})
     if ends not in ("cantilever", "free"):
-        raise ValueError(f"ends: must be 'cantilever' or 'free', got {ends!r}")
+        raise RefusalError(f"ends: must be 'cantilever' or 'free', got {ends!r}")
     if unknown := set(stiffening) - {"spin", "load"}:
-        raise ValueError(f"stiffening: must be of 'spin' and 'load', got {sorted(unknown)}")
+        raise RefusalError(f"stiffening: must be of 'spin' and 'load', got {sorted(unknown)}")
     free = ends == "free"
     if free and (tip_mass or any(tip_inertia)):
-        raise ValueError("tip_mass, tip_inertia: need ends = 'cantilever'; put a body on a node of a free boom instead")
+        raise RefusalError(
+            "tip_mass, tip_inertia: need ends = 'cantilever'; put a body on a node of a free boom instead"
+        )
     if not free and (origin or clamp):
-        raise ValueError("origin, clamp: need ends = 'free'; a cantilever's frame is where it is held")
+        raise RefusalError("origin, clamp: need ends = 'free'; a cantilever's frame is where it is held")
     if not 0 <= origin <= length:
-        raise ValueError(f"origin: must lie on the boom, from 0 to {length}, got {origin}")
+        raise RefusalError(f"origin: must lie on the boom, from 0 to {length}, got {origin}")
     heavy = mass_per_length * length
     tip = _tip_points(tip_inertia, length)
     if tip_mass > MOST_TIP * heavy or max(tip_inertia) > MOST_TIP * heavy * length**2:
-        raise ValueError(
+        raise RefusalError(
             f"tip_mass, tip_inertia: more than {MOST_TIP:g} times the boom's; make it a body of its own, on the tip"
         )
     bending, frequencies = [], []
@@ -179,7 +182,7 @@ def beam(
     torsion = []
     if counts[2]:
         if torsional_stiffness is None:
-            raise ValueError("torsional_stiffness: is needed for modes that twist [N.m2]")
+            raise RefusalError("torsional_stiffness: is needed for modes that twist [N.m2]")
         positive(torsional_stiffness=torsional_stiffness, polar_inertia=polar_inertia)
         rotary = polar_inertia * length
         roots = [n * math.pi for n in range(1, counts[2] + 1)]
@@ -201,12 +204,12 @@ def beam(
 def _tip_points(inertia: Sequence[float], length: float) -> list[tuple[np.ndarray, float]]:
     """Offsets from the tip and masses, in sum zero, of points with the tip body's inertia about its point."""
     if len(inertia) != 3:
-        raise ValueError(f"tip_inertia: three numbers are needed, got {len(inertia)}")
+        raise RefusalError(f"tip_inertia: three numbers are needed, got {len(inertia)}")
     not_negative(**{f"tip_inertia {name}": value for name, value in zip("xyz", inertia, strict=True)})
     products = sum(inertia) / 2 - np.array(inertia)
     if products.min() < -1e-9 * max(inertia):
         k = int(products.argmin())
-        raise ValueError(f"tip_inertia: about {'xyz'[k]} it is more than about the other two together, got {inertia}")
+        raise RefusalError(f"tip_inertia: about {'xyz'[k]} it is more than about the other two together, got {inertia}")
     points = []
     for k, product in enumerate(products):
         offset = np.eye(3)[k] * length
@@ -303,7 +306,7 @@ def _nodes(
         station = float(local[0]) + field.origin
         slack = 1e-9 * field.length
         if not -slack <= station <= field.length + slack:
-            raise ValueError(
+            raise RefusalError(
                 f"node {name}: lies at {station:g} m along the boom, which reaches from 0 to {field.length:g}"
             )
         x = np.array([min(max(station, 0.0), field.length)])
@@ -317,6 +320,6 @@ def _nodes(
 
 def _point(name: str, place: Sequence[float]) -> Vector3:
     if len(place) != 3:
-        raise ValueError(f"node {name}: a station or three numbers are needed, got {len(place)}")
+        raise RefusalError(f"node {name}: a station or three numbers are needed, got {len(place)}")
     x, y, z = (float(value) for value in place)
     return (x, y, z)

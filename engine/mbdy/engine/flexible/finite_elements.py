@@ -12,6 +12,8 @@ import numpy as np
 from scipy import sparse
 from scipy.io import mmread
 
+from mbdy.engine.model.faults import RefusalError
+
 DENSE = 1500
 """Up to so many unknowns dense solvers are used, which take mass matrices with zeros and find all modes."""
 SKEW = 1e-8
@@ -41,18 +43,18 @@ class FiniteElements:
         self._rows: dict[int, dict[int, int]] = {}
         for row, (node, freedom) in enumerate(self.order):
             if node not in self._places:
-                raise ValueError(f"freedoms: row {row + 1} is of node {node}, which has no place")
+                raise RefusalError(f"freedoms: row {row + 1} is of node {node}, which has no place")
             if freedom not in range(1, 7):
-                raise ValueError(f"freedoms: row {row + 1} must be of 1 to 6, got {freedom}")
+                raise RefusalError(f"freedoms: row {row + 1} must be of 1 to 6, got {freedom}")
             if freedom in self._rows.setdefault(node, {}):
-                raise ValueError(f"freedoms: node {node}, {freedom} is there twice")
+                raise RefusalError(f"freedoms: node {node}, {freedom} is there twice")
             self._rows[node][freedom] = row
 
     def place(self, node: int) -> np.ndarray:
         """[m] of a node; ValueError where there is none."""
         if node not in self._places:
             some = ", ".join(str(n) for n in list(self._places)[:16])
-            raise ValueError(f"no node {node}; nodes are {some}")
+            raise RefusalError(f"no node {node}; nodes are {some}")
         return self._places[node]
 
     def freedoms(self, node: int) -> dict[int, int]:
@@ -64,7 +66,7 @@ class FiniteElements:
         """Rows of all degrees of freedom of ``nodes``; ValueError for a node without any."""
         for node in nodes:
             if not self.freedoms(node):
-                raise ValueError(f"node {node}: has no degree of freedom in the matrices")
+                raise RefusalError(f"node {node}: has no degree of freedom in the matrices")
         return [row for node in nodes for row in self._rows[node].values()]
 
     def rigid(self, start: np.ndarray) -> np.ndarray:
@@ -87,7 +89,7 @@ class FiniteElements:
         for k, name in enumerate(names):
             size = float(np.linalg.norm(diagonal)) * float(np.linalg.norm(diagonal * rigid[:, k]))
             if float(np.linalg.norm(forces[:, k])) > STRAIN * size:
-                raise ValueError(
+                raise RefusalError(
                     f"stiffness: rigid motion ({name}) strains the model; give matrices of the free body, not held nor "
                     "grounded, and node positions in the same units and axes"
                 )
@@ -99,12 +101,12 @@ class FiniteElements:
         reach = float(np.sqrt(np.trace(spatial[:3, :3]) / max(masses.max(), 1e-300)))
         skewed = abs(spatial[3:, 3:] - np.diag(masses)).max()
         if masses.min() <= 0 or np.ptp(masses) + skewed > STRAIN * masses.max():
-            raise ValueError(
+            raise RefusalError(
                 f"mass: is {masses[0]:g}, {masses[1]:g}, {masses[2]:g} kg along x, y, z; a free body has one mass: "
                 "give the matrix of all degrees of freedom, those that supports take away too"
             )
         if np.ptp(moments, axis=1).max() > STRAIN * masses.max() * max(reach, 1e-300):
-            raise ValueError(
+            raise RefusalError(
                 "mass: its first moments contradict each other; node positions must be those of the matrices"
             )
         return spatial
@@ -141,8 +143,8 @@ def read_matrix(path: str | Path) -> Any:
                 return stored[names[0]]
         if "format" in names:
             return sparse.load_npz(path)
-        raise ValueError(f"{path}: must hold one array or one scipy sparse matrix, has {', '.join(names)}")
-    raise ValueError(f"{path}: must be a .npy, .npz or .mtx file")
+        raise RefusalError(f"{path}: must hold one array or one scipy sparse matrix, has {', '.join(names)}")
+    raise RefusalError(f"{path}: must be a .npy, .npz or .mtx file")
 
 
 def read_finite_elements(mass: str | Path, stiffness: str | Path, nodes: str | Path) -> FiniteElements:
@@ -160,7 +162,7 @@ def read_finite_elements(mass: str | Path, stiffness: str | Path, nodes: str | P
                 places[node] = [float(row[axis]) for axis in "xyz"]
                 freedoms += [(node, int(digit)) for digit in (row.get("freedoms") or "123456").strip()]
             except (KeyError, TypeError, ValueError):
-                raise ValueError(
+                raise RefusalError(
                     f"{nodes}, line {number}: needs the columns node, x, y, z (and freedoms), as numbers"
                 ) from None
     return FiniteElements(read_matrix(mass), read_matrix(stiffness), places, freedoms)
@@ -170,13 +172,13 @@ def _checked(name: str, matrix: Any, size: int) -> sparse.csr_array:
     """As a sparse array, symmetric to the last figure; ValueError where it is not a matrix of this size."""
     array = sparse.csr_array(matrix)
     if array.shape != (size, size):
-        raise ValueError(f"{name}: must be {size} x {size}, one row for each degree of freedom, got {array.shape}")
+        raise RefusalError(f"{name}: must be {size} x {size}, one row for each degree of freedom, got {array.shape}")
     if not np.all(np.isfinite(array.data)):
-        raise ValueError(f"{name}: all entries must be finite numbers")
+        raise RefusalError(f"{name}: all entries must be finite numbers")
     largest = abs(array).max() if array.nnz else 0.0
     skew = abs(array - array.T)
     if skew.nnz and skew.max() > SKEW * largest:
-        raise ValueError(f"{name}: must be symmetric, differs from its transpose by {skew.max():g} of {largest:g}")
+        raise RefusalError(f"{name}: must be symmetric, differs from its transpose by {skew.max():g} of {largest:g}")
     if array.diagonal().min() < 0:
-        raise ValueError(f"{name}: must not be negative, row {int(array.diagonal().argmin()) + 1} is on its diagonal")
+        raise RefusalError(f"{name}: must not be negative, row {int(array.diagonal().argmin()) + 1} is on its diagonal")
     return sparse.csr_array((array + array.T) / 2)

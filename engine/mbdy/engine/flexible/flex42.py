@@ -11,6 +11,7 @@ import numpy as np
 
 from mbdy.engine.flexible.modal_body import ModalBody, node_of, tuples_of, unturned_of
 from mbdy.engine.flexible.moments import axial_of, inertia_of
+from mbdy.engine.model.faults import RefusalError
 from mbdy.engine.model.system import Flex, Matrix3, Node, Vector3
 
 _SECTIONS = (
@@ -49,13 +50,13 @@ class Listed42:
             return given
         if given in self.ids:
             return self.ids[given]
-        raise ValueError(f"numbers: there is no analysis node {given} for {name!r} in {self.source}; {self}")
+        raise RefusalError(f"numbers: there is no analysis node {given} for {name!r} in {self.source}; {self}")
 
     def joint(self, name: str, given: int) -> int:
         """``given`` where it is a joint node's number; ValueError lists what there is."""
         if given in self.joints:
             return given
-        raise ValueError(f"joints: there is no joint node {given} for {name!r} in {self.source}; {self}")
+        raise RefusalError(f"joints: there is no joint node {given} for {name!r} in {self.source}; {self}")
 
     def __str__(self) -> str:
         names = {number: f" (ID {key})" for key, number in self.ids.items()}
@@ -122,7 +123,7 @@ def read_42(
         if not np.allclose(
             angular, angular.transpose(1, 0, 3, 2), rtol=1e-6, atol=1e-9 * abs(angular).max(initial=0.0)
         ):
-            raise ValueError("Angular Modal Integral, N: [i][j] of modes k, l and [j][i] of modes l, k must be equal")
+            raise RefusalError("Angular Modal Integral, N: [i][j] of modes k, l and [j][i] of modes l, k must be equal")
         coupling = np.vstack([_table(sections, name, m).T for name in ("momentum", "moment")])
         flex = Flex(
             mass=tuples_of(masses),
@@ -135,7 +136,7 @@ def read_42(
         )
         named = {**_nodes(sections, "nodes", nodes, m), **_nodes(sections, "joints", joints, m)}
     except ValueError as error:
-        raise ValueError(f"{source}: {error}") from None
+        raise RefusalError(f"{source}: {error}") from None
     return ModalBody(mass=mass, com=com, inertia=inertia, flex=flex, nodes=named, unturned=unturned_of(named))
 
 
@@ -145,11 +146,11 @@ def _sections(text: str, source: str) -> tuple[int, dict[str, Rows]]:
     try:
         m = int(lines[2].split("!")[0])
     except (IndexError, ValueError):
-        raise ValueError(
+        raise RefusalError(
             f"{source}: not a flexible body file of 42; its third line must give the number of modes"
         ) from None
     if m < 1:
-        raise ValueError(f"{source}: has {m} modes, one or more are needed")
+        raise RefusalError(f"{source}: has {m} modes, one or more are needed")
     sections: dict[str, Rows] = {}
     group, rows = "", None
     for number, line in enumerate(lines[3:], start=4):
@@ -157,7 +158,7 @@ def _sections(text: str, source: str) -> tuple[int, dict[str, Rows]]:
         if body.startswith("*"):
             name = next((name for name, title in _SECTIONS if re.search(title, body)), None)
             if name is None:
-                raise ValueError(f"{source}, line {number}: unknown section {body.strip('* ')!r}")
+                raise RefusalError(f"{source}, line {number}: unknown section {body.strip('* ')!r}")
             if name in ("joints", "nodes"):
                 group = name
                 continue
@@ -166,13 +167,13 @@ def _sections(text: str, source: str) -> tuple[int, dict[str, Rows]]:
             try:
                 rows.append([float(word) for word in body.split()])
             except ValueError:
-                raise ValueError(f"{source}, line {number}: must be numbers, got {body[:60]!r}") from None
+                raise RefusalError(f"{source}, line {number}: must be numbers, got {body[:60]!r}") from None
     for name, rows in sections.items():
         if name in ("initial", "moment", "momentum"):
             continue
         if not rows or len(rows[0]) != 1 or len(rows) != 1 + int(rows[0][0]):
             said = rows[0][0] if rows else "nothing"
-            raise ValueError(f"{source}: section {name} says {said} entries and has {max(len(rows) - 1, 0)}")
+            raise RefusalError(f"{source}: section {name} says {said} entries and has {max(len(rows) - 1, 0)}")
         del rows[0]
     return m, sections
 
@@ -181,11 +182,11 @@ def _sparse(sections: Mapping[str, Rows], name: str, shape: tuple[int, ...]) -> 
     """An array of a section of indices and values."""
     array = np.zeros(shape)
     if name not in sections:
-        raise ValueError(f"section {name} is missing")
+        raise RefusalError(f"section {name} is missing")
     for row in sections[name]:
         index = tuple(int(i) for i in row[:-1])
         if len(index) != len(shape) or any(not 0 <= i < size for i, size in zip(index, shape, strict=True)):
-            raise ValueError(f"section {name}: index {list(index)} is out of range, sizes are {list(shape)}")
+            raise RefusalError(f"section {name}: index {list(index)} is out of range, sizes are {list(shape)}")
         array[index] = row[-1]
     return array
 
@@ -193,7 +194,7 @@ def _sparse(sections: Mapping[str, Rows], name: str, shape: tuple[int, ...]) -> 
 def _table(sections: Mapping[str, Rows], name: str, m: int) -> np.ndarray:
     rows = sections.get(name, [])
     if len(rows) != m or any(len(row) != 3 for row in rows):
-        raise ValueError(f"section {name}: three numbers for each of {m} modes are needed")
+        raise RefusalError(f"section {name}: three numbers for each of {m} modes are needed")
     return np.array(rows)
 
 
@@ -207,7 +208,7 @@ def _nodes(
         for part, kind in enumerate(("psi", "theta")):
             for mode, node, axis, value in sections.get(f"{group} {kind}", []):
                 if not (0 <= mode < m and 0 <= axis < 3):
-                    raise ValueError(f"section {group} {kind}: no mode {mode:g} or axis {axis:g}")
+                    raise RefusalError(f"section {group} {kind}: no mode {mode:g} or axis {axis:g}")
                 if node == number:
                     shapes[part, int(axis), int(mode)] = value
         nodes[name] = node_of(np.array(at, dtype=float), shapes[0], shapes[1])

@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
 from mbdy.engine.flexible import finite_elements
 from mbdy.engine.flexible.finite_elements import FiniteElements
+from mbdy.engine.model.faults import RefusalError
 
 LOOSE = 1e-6
 """Of the model's size: nodes of an interface that lie so near a line or a point do not hold what turns about it."""
@@ -28,13 +29,13 @@ def check_interface(model: FiniteElements, nodes: Sequence[int]) -> None:
     degree of freedom has no stiffness at all.
     """
     if not nodes:
-        raise ValueError("interface: a node or more are needed, got none")
+        raise RefusalError("interface: a node or more are needed, got none")
     rows = model.rows(nodes)
     free = np.ones(model.size, dtype=bool)
     free[rows] = False
     if (still := np.flatnonzero(free & (model.stiffness.diagonal() == 0))).size:
         node, freedom = model.order[int(still[0])]
-        raise ValueError(
+        raise RefusalError(
             f"stiffness: nothing holds node {node}, {freedom}; leave that degree of freedom out of the matrices"
         )
     places = np.array([model.place(node) for node in nodes])
@@ -51,7 +52,7 @@ def check_interface(model: FiniteElements, nodes: Sequence[int]) -> None:
         axis = axis / axis[abs(axis).argmax()]
         still = "turns about" if turns else "moves along"
         toward = ", ".join(f"{x:.3g}" for x in np.round(axis, 6) + 0.0)
-        raise ValueError(f"interface: does not hold the model, which still {still} [{toward}]; {REMEDY}")
+        raise RefusalError(f"interface: does not hold the model, which still {still} [{toward}]; {REMEDY}")
 
 
 def check_strained(model: FiniteElements, motions: np.ndarray, rows: Sequence[int]) -> None:
@@ -62,7 +63,7 @@ def check_strained(model: FiniteElements, motions: np.ndarray, rows: Sequence[in
     if loose.any():
         weights = full[:, loose.argmax()] ** 2 * model.stiffness.diagonal()
         node, freedom = model.order[int(weights.argmax())]
-        raise ValueError(f"interface: does not hold the model, whose node {node} still moves ({freedom}); {REMEDY}")
+        raise RefusalError(f"interface: does not hold the model, whose node {node} still moves ({freedom}); {REMEDY}")
 
 
 class Held:
@@ -93,7 +94,7 @@ class Held:
                 return lambda loads: cho_solve(factor, loads)
             return splu(scaled.tocsc()).solve
         except (np.linalg.LinAlgError, RuntimeError):
-            raise ValueError(f"interface: does not hold the model; {REMEDY}") from None
+            raise RefusalError(f"interface: does not hold the model; {REMEDY}") from None
 
     def solve(self, loads: np.ndarray) -> np.ndarray:
         """Static displacements (rows, k) under ``loads`` on the rows (rows, k)."""
@@ -101,7 +102,7 @@ class Held:
             return np.zeros(loads.shape)
         moved = self._scale[:, None] * self._inverse(self._scale[:, None] * loads)
         if not np.all(np.isfinite(moved)):
-            raise ValueError(f"interface: does not hold the model; {REMEDY}")
+            raise RefusalError(f"interface: does not hold the model; {REMEDY}")
         return moved
 
     def slowest(self, count: int) -> np.ndarray:
@@ -126,5 +127,5 @@ class Held:
             values, vectors = 1 / eigenvalues[order], vectors[:, order]
         if values[-1] <= 1e-14 * values[0]:
             massive = int((values > 1e-14 * values[0]).sum())
-            raise ValueError(f"modes: only {massive} normal modes have mass, {count} were asked for")
+            raise RefusalError(f"modes: only {massive} normal modes have mass, {count} were asked for")
         return vectors / np.sqrt(np.einsum("nk,nk->k", vectors, mass @ vectors))

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from mbdy.engine.model.faults import RefusalError
 from mbdy.engine.model.rotations import cross_matrix
 from mbdy.engine.model.system import Flex, Matrix3, Vector3
 
@@ -20,11 +21,11 @@ def check_matrices(flex: Flex) -> None:
     for name, strict in (("mass", True), ("stiffness", False), ("damping", False)):
         matrix = np.array(getattr(flex, name))
         if not np.all(np.isfinite(matrix)):
-            raise ValueError(f"flex {name}: all entries must be finite numbers")
+            raise RefusalError(f"flex {name}: all entries must be finite numbers")
         skew, size = abs(matrix - matrix.T), abs(matrix).max()
         if skew.max() > SKEW * size:
             i, j = (int(k) for k in np.unravel_index(skew.argmax(), skew.shape))
-            raise ValueError(
+            raise RefusalError(
                 f"flex {name}: must be symmetric, got {matrix[i, j]:g} in row {i + 1} column {j + 1} "
                 f"and {matrix[j, i]:g} across"
             )
@@ -33,7 +34,7 @@ def check_matrices(flex: Flex) -> None:
         if values[0] < -NEGATIVE or (strict and values[0] <= NEGATIVE):
             mode = int(abs(vectors[:, 0]).argmax()) + 1
             wanted = "positive definite" if strict else "positive semidefinite"
-            raise ValueError(f"flex {name}: must be {wanted}; it is not where mode {mode} moves")
+            raise RefusalError(f"flex {name}: must be {wanted}; it is not where mode {mode} moves")
 
 
 def check_body(mass: float, com: Vector3, inertia: Matrix3, flex: Flex, slack: float = 1e-6) -> None:
@@ -56,13 +57,13 @@ def check_body(mass: float, com: Vector3, inertia: Matrix3, flex: Flex, slack: f
     size = math.sqrt(max(values.max(), 0.0))
     if still.size and abs(still / scale).max() > slack * size:
         mode = int(abs(still / scale).max(axis=0).argmax()) + 1
-        raise ValueError(f"flex coupling: mode {mode} moves the body where it has neither mass nor inertia")
+        raise RefusalError(f"flex coupling: mode {mode} moves the body where it has neither mass nor inertia")
     whitened = vectors[:, moved].T @ coupling / np.sqrt(values[moved])[:, None]
     left = (modes - whitened.T @ whitened) / np.outer(scale, scale)
     values, vectors = np.linalg.eigh(left)
     if values[0] < -slack:
         mode = int(abs(vectors[:, 0]).argmax()) + 1
-        raise ValueError(
+        raise RefusalError(
             f"flex coupling: mode {mode} moves more mass than it has (with the body's mass, com and inertia, its modal "
             f"mass leaves {values[0]:.3g} of itself); check the units and axes of coupling, and the body's inertia"
         )

@@ -14,7 +14,7 @@ from mbdy.engine.flexible.modal_body import ModalBody
 from mbdy.engine.flexible.nastran import read_nastran
 from mbdy.engine.flexible.reduction import reduce
 from mbdy.engine.flexible.sid import read_sid
-from mbdy.engine.model.faults import warn
+from mbdy.engine.model.faults import RefusalError, warn
 from mbdy.engine.model.system import Matrix3, Vector3
 
 NEAR = 1e-6
@@ -45,18 +45,20 @@ def modal_file(
     wanted, numbers, joints = nodes or {}, numbers or {}, joints or {}
     for key, given in (("numbers", numbers), ("joints", joints)):
         if given and (unknown := next(iter(given.keys() - wanted.keys()), None)):
-            raise ValueError(f"{key}: {unknown!r} is no node of the body; its nodes are {', '.join(wanted) or 'none'}")
+            raise RefusalError(
+                f"{key}: {unknown!r} is no node of the body; its nodes are {', '.join(wanted) or 'none'}"
+            )
     if "Flexible Body" not in head:
         if mass is not None or com is not None or inertia is not None or joints:
-            raise ValueError(f"{path}: a SID file has mass, com, inertia and no joint nodes; leave them out")
+            raise RefusalError(f"{path}: a SID file has mass, com, inertia and no joint nodes; leave them out")
         body = read_sid(path)
         places = {name: node.at for name, node in body.nodes.items()}
         names = chosen_nodes(places, wanted, {name: f"node_{number}" for name, number in numbers.items()})
         return read_sid(path, {name: key.removeprefix("node_") for name, key in names.items()})
     if mass is None or com is None or inertia is None:
-        raise ValueError(f"{path}: a file of 42 has no mass, com and inertia; give them beside it")
+        raise RefusalError(f"{path}: a file of 42 has no mass, com and inertia; give them beside it")
     if both := numbers.keys() & joints.keys():
-        raise ValueError(f"joints: {min(both)!r} is in numbers too; keep one of them")
+        raise RefusalError(f"joints: {min(both)!r} is in numbers too; keep one of them")
     rigid: Any = {"mass": mass, "com": com, "inertia": inertia}
     listed = list_42(path)
     analysis = {name: at for name, at in wanted.items() if name not in joints}
@@ -64,7 +66,7 @@ def modal_file(
     if listed.places:
         chosen = chosen_nodes(listed.places, analysis, chosen)
     elif missing := next((name for name in analysis if name not in chosen), None):
-        raise ValueError(f"node {missing}: is not in numbers, and {path} has no places to find it by")
+        raise RefusalError(f"node {missing}: is not in numbers, and {path} has no places to find it by")
     return read_42(
         path, **rigid,
         nodes={name: (chosen[name], at) for name, at in analysis.items()},
@@ -99,10 +101,10 @@ def reduced(
     """
     if bulk is not None:
         if mass is not None or stiffness is not None or table is not None:
-            raise ValueError("bulk: stands in the place of mass, stiffness and table; give one or the other")
+            raise RefusalError("bulk: stands in the place of mass, stiffness and table; give one or the other")
         model = read_nastran(bulk, punch)
     elif mass is None or stiffness is None or table is None:
-        raise ValueError("mass: is needed with stiffness and table, or bulk for Nastran's")
+        raise RefusalError("mass: is needed with stiffness and table, or bulk for Nastran's")
     else:
         model = read_finite_elements(mass, stiffness, table)
     inboard = [interface] if isinstance(interface, int) else interface
@@ -128,11 +130,11 @@ def chosen_nodes(
     """
     for name, key in numbers.items():
         if name not in wanted:
-            raise ValueError(f"numbers: {name!r} is no node of the body; its nodes are {', '.join(wanted) or 'none'}")
+            raise RefusalError(f"numbers: {name!r} is no node of the body; its nodes are {', '.join(wanted) or 'none'}")
         if key not in places:
-            raise ValueError(f"numbers: there is no node {key} for {name!r}; there are {', '.join(map(str, places))}")
+            raise RefusalError(f"numbers: there is no node {key} for {name!r}; there are {', '.join(map(str, places))}")
     if not places and wanted:
-        raise ValueError(f"node {next(iter(wanted))}: the file has no nodes")
+        raise RefusalError(f"node {next(iter(wanted))}: the file has no nodes")
     keys = sorted(places, key=_in_order)
     points = np.array([places[key] for key in keys], dtype=float).reshape(-1, 3)
     size = float(np.ptp(points, axis=0).max(initial=0.0)) or 1.0
@@ -146,7 +148,7 @@ def chosen_nodes(
             told = ", ".join(f"{x:.6g}" for x in at)
             warn(f"node {name}: {keys[k]} lies at [{place}] m, not at [{told}] m; check 'at' and the number")
         elif gaps[k] > NEAR * size:
-            raise ValueError(f"node {name}: no node lies there; the nearest is {keys[k]} at [{place}] m")
+            raise RefusalError(f"node {name}: no node lies there; the nearest is {keys[k]} at [{place}] m")
         elif len(here) > 1 and name not in numbers:
             several = ", ".join(str(keys[other]) for other in here)
             warn(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mbdy.engine.flexible.modal_body import ModalBody, tuples_of
+from mbdy.engine.model.faults import RefusalError, UnknownNameError
 from mbdy.engine.model.rotations import cross_matrix
 from mbdy.engine.model.system import Flex, Node
 
@@ -81,11 +82,11 @@ class Moments:
         shape_second = shape_second.reshape(m, m, 3, 3)
         mass = np.array(flex.mass)
         if np.any(flex.moment_second) or not np.allclose(turns, -turns.transpose(1, 0, 2), atol=1e-9 * abs(mass).max()):
-            raise ValueError("flex: foreshortening (moment_second) does not follow a body frame that is moved")
+            raise RefusalError("flex: foreshortening (moment_second) does not follow a body frame that is moved")
         if flex.inertia_second and not np.allclose(
             np.trace(shape_second, axis1=2, axis2=3), mass, rtol=1e-6, atol=1e-6 * abs(mass).max()
         ):
-            raise ValueError(
+            raise RefusalError(
                 "flex inertia_second: its traces are not four times the mass matrix, as a linear field's are"
             )
         return cls(
@@ -117,7 +118,7 @@ class Moments:
     def without_rigid(self, moving: np.ndarray, turning: np.ndarray) -> Moments:
         """Linear fields without a rigid motion: ``phi_k - moving_k - turning_k x r``, both (3, m), at the origin."""
         if np.any(self.bend) or np.any(self.bend_first):
-            raise ValueError("foreshortening does not follow a change of the displacement field")
+            raise RefusalError("foreshortening does not follow a change of the displacement field")
         t = moving.T
         turn = np.array([-cross_matrix(v) for v in turning.T]).reshape(-1, 3, 3)
         shape = self.shape - self.mass * t + turn @ self.first
@@ -182,12 +183,12 @@ def clamped(body: ModalBody, node: str) -> ModalBody:
     anew with its origin there.
     """
     if node not in body.nodes:
-        raise KeyError(f"no node {node!r}; nodes are {', '.join(body.nodes) or 'none'}")
+        raise UnknownNameError(f"no node {node!r}; nodes are {', '.join(body.nodes) or 'none'}")
     m = body.flex.modes
     place = body.nodes[node]
     point, shape = np.array(place.at), _filled(place.shape, (6, m))
     if place.bend:
-        raise ValueError(f"node {node}: foreshortening (bend) does not follow a body frame that is moved")
+        raise RefusalError(f"node {node}: foreshortening (bend) does not follow a body frame that is moved")
     turning, moving = shape[:3], shape[3:]
     moments = Moments.of_body(body).from_point(point).without_rigid(moving, turning)
     nodes = {}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mbdy.engine.flexible.finite_elements import FiniteElements
+from mbdy.engine.model.faults import MissingPackageError, RefusalError
 
 INSTALL = "pip install 'numpy<2.4' && pip install --no-deps 'pyNastran>=1.4'"
 
@@ -34,7 +35,7 @@ def read_nastran(
     kept: list[tuple[Any, list[tuple[int, int]]]] = []
     for name in (mass, stiffness):
         if name not in tables.dmig:
-            raise ValueError(f"{source}: has no DMIG {name}; it has {', '.join(tables.dmig) or 'none'}")
+            raise RefusalError(f"{source}: has no DMIG {name}; it has {', '.join(tables.dmig) or 'none'}")
         kept.append(_matrix(tables.dmig[name], f"{source}: DMIG {name}"))
     freedoms = list(dict.fromkeys([*kept[1][1], *kept[0][1]]))
     freedoms.sort()
@@ -48,10 +49,10 @@ def read_nastran(
     places = {}
     for node in dict.fromkeys(node for node, _ in freedoms):
         if node not in model.nodes:
-            raise ValueError(f"{bulk}: has no grid point {node}, which the matrices name")
+            raise RefusalError(f"{bulk}: has no grid point {node}, which the matrices name")
         grid = model.nodes[node]
         if grid.Cd() != 0:
-            raise ValueError(
+            raise RefusalError(
                 f"{bulk}: displacements of grid point {node} are in coordinate system {grid.Cd()}; write the matrices "
                 "in the basic one (CD = 0)"
             )
@@ -64,7 +65,7 @@ def _bulk(path: str | Path) -> Any:
     try:
         bdf = import_module("pyNastran.bdf.bdf")
     except (ImportError, AttributeError) as error:  # the latter with a numpy that it does not know
-        raise ImportError(f"Nastran files need pyNastran; install it with: {INSTALL}") from error
+        raise MissingPackageError(f"Nastran files need pyNastran; install it with: {INSTALL}") from error
     text = Path(path).read_text(encoding="latin-1")
     punch = not any(line.upper().startswith(("CEND", "BEGIN BULK", "BEGIN,BULK")) for line in text.splitlines())
     model = bdf.BDF(debug=None, log=None)
@@ -76,7 +77,7 @@ def _bulk(path: str | Path) -> Any:
 def _matrix(dmig: Any, label: str) -> tuple[np.ndarray, list[tuple[int, int]]]:
     """A square matrix of a DMIG entry and the grid point and component of each row."""
     if dmig.is_complex:
-        raise ValueError(f"{label} is complex")
+        raise RefusalError(f"{label} is complex")
     values, rows, columns = dmig.get_matrix(is_sparse=False)
     owners = sorted({_owner(value, label) for value in [*rows.values(), *columns.values()]})
     index = {owner: k for k, owner in enumerate(owners)}
@@ -94,5 +95,5 @@ def _matrix(dmig: Any, label: str) -> tuple[np.ndarray, list[tuple[int, int]]]:
 def _owner(value: Sequence[int], label: str) -> tuple[int, int]:
     node, component = int(value[0]), int(value[1])
     if component == 0:
-        raise ValueError(f"{label} has a scalar point, {node}; matrices of grid points alone are known here")
+        raise RefusalError(f"{label} has a scalar point, {node}; matrices of grid points alone are known here")
     return node, component

@@ -12,6 +12,7 @@ from scipy.special import eval_jacobi
 from mbdy.engine.flexible.modal_body import ModalBody, node_of
 from mbdy.engine.flexible.moments import Moments
 from mbdy.engine.flexible.placing import axes_of, dampings, positive
+from mbdy.engine.model.faults import RefusalError
 from mbdy.engine.model.system import Node
 
 TERMS = 18
@@ -53,20 +54,20 @@ def plate(
     """
     positive(length=length, width=width, mass_per_area=mass_per_area)
     if not 0 <= poisson < 0.5:
-        raise ValueError(f"poisson: must be from 0 to 0.5, got {poisson}")
+        raise RefusalError(f"poisson: must be from 0 to 0.5, got {poisson}")
     if rigidity is None:
         if youngs_modulus is None or thickness is None:
-            raise ValueError("rigidity: is needed, or youngs_modulus and thickness")
+            raise RefusalError("rigidity: is needed, or youngs_modulus and thickness")
         positive(youngs_modulus=youngs_modulus, thickness=thickness)
         rigidity = youngs_modulus * thickness**3 / (12 * (1 - poisson**2))
     elif youngs_modulus is not None or thickness is not None:
-        raise ValueError("rigidity: stands in the place of youngs_modulus and thickness; give one or the other")
+        raise RefusalError("rigidity: stands in the place of youngs_modulus and thickness; give one or the other")
     positive(rigidity=rigidity)
     if ends not in ("cantilever", "free"):
-        raise ValueError(f"ends: must be 'cantilever' or 'free', got {ends!r}")
+        raise RefusalError(f"ends: must be 'cantilever' or 'free', got {ends!r}")
     most = TERMS**2 // 8
     if isinstance(modes, bool) or not isinstance(modes, int) or not 1 <= modes <= most:
-        raise ValueError(f"modes: a whole number from 1 to {most} is needed, got {modes}")
+        raise RefusalError(f"modes: a whole number from 1 to {most} is needed, got {modes}")
     free = ends == "free"
     turn = axes_of(axis, normal, 2)
     along, across = _Side(length, not free), _Side(width, False)
@@ -168,13 +169,13 @@ class _Surface:
 
     def node(self, name: str, place: Sequence[float]) -> Node:
         if len(place) not in (2, 3):
-            raise ValueError(f"node {name}: two or three numbers are needed, got {len(place)}")
+            raise RefusalError(f"node {name}: two or three numbers are needed, got {len(place)}")
         values = np.array(place, dtype=float)
         local = values @ self.turn if len(place) == 3 else np.append(values, 0.0)
         spot = local[:2] - self.corner
         size = np.array([self.along.length, self.across.length])
         if np.any(spot < -1e-9 * size) or np.any(spot > (1 + 1e-9) * size):
-            raise ValueError(f"node {name}: lies off the plate, at {local[0]:g}, {local[1]:g} m from its origin")
+            raise RefusalError(f"node {name}: lies off the plate, at {local[0]:g}, {local[1]:g} m from its origin")
         x, y = spot[:1], spot[1:]
         moved = np.zeros((3, len(self.factors)))
         turned = np.zeros_like(moved)

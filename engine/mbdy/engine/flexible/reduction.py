@@ -14,7 +14,7 @@ from mbdy.engine.flexible.modal_body import ModalBody, node_of
 from mbdy.engine.flexible.moments import Moments
 from mbdy.engine.flexible.placing import dampings
 from mbdy.engine.flexible.shares import shares_of, sound_shares, sums_of
-from mbdy.engine.model.faults import warn
+from mbdy.engine.model.faults import RefusalError, warn
 from mbdy.engine.model.system import Node
 
 DEPENDENT = 1e-10
@@ -101,16 +101,16 @@ def _basis(
     """Displacements of all degrees of freedom (n, m), constraint, normal and attachment modes, and their names."""
     clamped, kept, loaded = set(model.rows(interface)), model.rows(boundary), model.rows(attachment)
     if both := set(interface) & set(boundary):
-        raise ValueError(f"boundary: node {min(both)} is the interface, which is held already")
+        raise RefusalError(f"boundary: node {min(both)} is the interface, which is held already")
     if fixed := set(attachment) & set(interface):
-        raise ValueError(f"attachment: node {min(fixed)} is the interface, where loads deflect nothing")
+        raise RefusalError(f"attachment: node {min(fixed)} is the interface, where loads deflect nothing")
     if both := set(attachment) & set(boundary):
-        raise ValueError(
+        raise RefusalError(
             f"attachment: node {min(both)} depends on the others, the constraint modes of the boundary; leave it out"
         )
     inner = [row for row in range(model.size) if row not in clamped and row not in set(kept)]
     if isinstance(modes, bool) or not 0 <= modes <= len(inner) or modes + len(kept) + len(loaded) == 0:
-        raise ValueError(f"modes: a whole number up to {len(inner)} is needed, got {modes}")
+        raise RefusalError(f"modes: a whole number up to {len(inner)} is needed, got {modes}")
     held = Held(model, inner)
     static = np.zeros((model.size, len(kept)))
     static[kept, range(len(kept))] = 1.0
@@ -158,11 +158,15 @@ def _modes(mass: np.ndarray, stiffness: np.ndarray, names: Sequence[str]) -> np.
     """Mass-normalized eigenvectors of the reduced matrices, slowest first; ValueError where columns depend."""
     scale = np.sqrt(np.diag(mass))
     if np.any(scale <= 0):
-        raise ValueError(f"{names[int(scale.argmin())]}: moves no mass; leave out its node, or give it rotary inertia")
+        raise RefusalError(
+            f"{names[int(scale.argmin())]}: moves no mass; leave out its node, or give it rotary inertia"
+        )
     lengths, directions = np.linalg.eigh(mass / np.outer(scale, scale))
     if lengths[0] < DEPENDENT * lengths[-1]:
         most = names[int(abs(directions[:, 0]).argmax())]
-        raise ValueError(f"{most}: depends on the others; ask for fewer modes, or for no attachment of a boundary node")
+        raise RefusalError(
+            f"{most}: depends on the others; ask for fewer modes, or for no attachment of a boundary node"
+        )
     return eigh((stiffness + stiffness.T) / 2, (mass + mass.T) / 2)[1]
 
 
@@ -170,7 +174,7 @@ def _node(model: FiniteElements, node: int, basis: np.ndarray, start: np.ndarray
     shape = np.zeros((6, basis.shape[1]))
     rows = model.freedoms(node)
     if missing := {1, 2, 3} - set(rows):
-        raise ValueError(f"node {node}: has no translation {min(missing)}; name another")
+        raise RefusalError(f"node {node}: has no translation {min(missing)}; name another")
     for freedom, row in rows.items():
         shape[(freedom + 2) % 6] = basis[row]
     return node_of(model.place(node) - start, shape[3:], shape[:3])

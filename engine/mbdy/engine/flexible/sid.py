@@ -10,6 +10,7 @@ import numpy as np
 from mbdy.engine.flexible.modal import check_body
 from mbdy.engine.flexible.modal_body import ModalBody, node_of, tuples_of, unturned_of
 from mbdy.engine.flexible.sid_text import Sid, Taylor, parse_sid, sid_text, write_text
+from mbdy.engine.model.faults import RefusalError
 from mbdy.engine.model.rotations import cross_matrix
 from mbdy.engine.model.system import Flex, Node
 
@@ -54,13 +55,13 @@ def sid_body(sid: Sid, source: str, nodes: Mapping[str, str] | None, turning_sti
     translation, rotation = _block(sid, "Ct", (m, 3)), _block(sid, "Cr", (m, 3))
     shape = moment.m1[:, :, 0]
     if not _near(translation.m0.T, shape):
-        raise ValueError(f"{source}: Ct (M0) and mdCM (M1) both are the integral of the shapes and differ")
+        raise RefusalError(f"{source}: Ct (M0) and mdCM (M1) both are the integral of the shapes and differ")
     spin = _block(sid, "Oe", (m, 6))
     said = -np.array([inertia1[:, a, b] * (0.5 if a == b else 1.0) for a, b in PAIRS]).T
     if np.any(spin.m0) and not _near(spin.m0, said):
-        raise ValueError(f"{source}: Oe (M0) and J (M1) both are the change of the inertia with the modes and differ")
+        raise RefusalError(f"{source}: Oe (M0) and J (M1) both are the change of the inertia with the modes and differ")
     if "ksigma" in sid.blocks and np.any(sid.blocks["ksigma"].m0):
-        raise ValueError(f"{source}: ksigma has initial stresses, of which nothing is known here; leave them out")
+        raise RefusalError(f"{source}: ksigma has initial stresses, of which nothing is known here; leave them out")
     seconds = np.zeros((m, m, 3, 3))
     for column, (a, b) in enumerate(PAIRS):
         values = -spin.m1[:, :, column] * (2.0 if a == b else 1.0)
@@ -87,7 +88,7 @@ def sid_body(sid: Sid, source: str, nodes: Mapping[str, str] | None, turning_sti
     try:
         check_body(body.mass, body.com, body.inertia, flex, slack=NEAR)
     except ValueError as error:
-        raise ValueError(f"{source}: {error}") from None
+        raise RefusalError(f"{source}: {error}") from None
     return body
 
 
@@ -143,14 +144,14 @@ def _block(sid: Sid, name: str, shape: tuple[int, int]) -> Taylor:
         return taylor
     block = sid.blocks[name]
     if block.m0.shape != shape:
-        raise ValueError(f"SID {name}: must be {shape[0]} x {shape[1]}, got {block.rows} x {block.columns}")
+        raise RefusalError(f"SID {name}: must be {shape[0]} x {shape[1]}, got {block.rows} x {block.columns}")
     return block
 
 
 def _inertia(sid: Sid, source: str) -> tuple[np.ndarray, np.ndarray]:
     """Inertia about the origin (3, 3) and its derivatives (m, 3, 3), from a column of six or a matrix."""
     if "J" not in sid.blocks:
-        raise ValueError(f"{source}: needs the block J")
+        raise RefusalError(f"{source}: needs the block J")
     block = sid.blocks["J"]
     zero, first = np.zeros((3, 3)), np.zeros((sid.modes, 3, 3))
     if block.m0.shape == (6, 1):
@@ -160,17 +161,17 @@ def _inertia(sid: Sid, source: str) -> tuple[np.ndarray, np.ndarray]:
     elif block.m0.shape == (3, 3):
         zero, first = block.m0, block.m1.transpose(1, 0, 2)
         if not (_near(zero, zero.T) and _near(first, first.transpose(0, 2, 1))):
-            raise ValueError(f"{source}: J must be symmetric; one triangle alone needs structure = 2")
+            raise RefusalError(f"{source}: J must be symmetric; one triangle alone needs structure = 2")
         zero, first = (zero + zero.T) / 2, (first + first.transpose(0, 2, 1)) / 2
     else:
-        raise ValueError(f"{source}: J must be 6 x 1 or 3 x 3, got {block.rows} x {block.columns}")
+        raise RefusalError(f"{source}: J must be 6 x 1 or 3 x 3, got {block.rows} x {block.columns}")
     return zero, first
 
 
 def _symmetric(sid: Sid, name: str, m: int, source: str) -> np.ndarray:
     matrix = _block(sid, name, (m, m)).m0
     if not _near(matrix, matrix.T):
-        raise ValueError(f"{source}: {name} must be symmetric")
+        raise RefusalError(f"{source}: {name} must be symmetric")
     return (matrix + matrix.T) / 2
 
 
@@ -186,11 +187,11 @@ def _nodes(sid: Sid, source: str, wanted: Mapping[str, str] | None) -> dict[str,
     for name, key in names.items():
         if str(key) not in sid.nodes:
             some = ", ".join(list(sid.nodes)[:16])
-            raise ValueError(f"{source}: has no node {key}; its nodes are {some}")
+            raise RefusalError(f"{source}: has no node {key}; its nodes are {some}")
         node = sid.nodes[str(key)]
         for part, shape in (("origin", (3, 1)), ("phi", (3, sid.modes)), ("psi", (3, sid.modes))):
             if part not in node or node[part].m0.shape != shape:
-                raise ValueError(f"{source}: node {key} needs the block {part}, {shape[0]} x {shape[1]}")
+                raise RefusalError(f"{source}: node {key} needs the block {part}, {shape[0]} x {shape[1]}")
         bend = node["phi"].m1
         bend = (bend + bend.transpose(0, 2, 1)) / 2
         nodes[name] = node_of(node["origin"].m0[:, 0], node["phi"].m0, node["psi"].m0, bend if np.any(bend) else None)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mbdy.engine.model.faults import RefusalError
 from mbdy.engine.model.whole_file import whole_file
 
 SYMMETRIC, UNIT = 2, 4
@@ -56,12 +57,14 @@ class Taylor:
                 matrix = self.m1 if order else self.m0
                 matrix[at] = value
             except (IndexError, ValueError):
-                raise ValueError(f"{name}: m{order}{index} is out of range for {self.rows} x {self.columns}") from None
+                raise RefusalError(
+                    f"{name}: m{order}{index} is out of range for {self.rows} x {self.columns}"
+                ) from None
             written[at] = value
             if mirrored:
                 other = written.get(across, value)
                 if abs(other - value) > MIRRORED * max(abs(other), abs(value)):
-                    raise ValueError(f"{name}: is symmetric, but m{order}{index} is {value:g} and {other:g} across")
+                    raise RefusalError(f"{name}: is symmetric, but m{order}{index} is {value:g} and {other:g} across")
                 matrix[across] = value
 
 
@@ -97,7 +100,7 @@ def parse_sid(text: str, source: str = "SID") -> Sid:
             elif words[:2] == ["new", "node"]:
                 key = line.partition("=")[2].strip()
                 if key in nodes:
-                    raise ValueError(f"node {key} is there twice")
+                    raise RefusalError(f"node {key} is there twice")
                 place = nodes.setdefault(key, {})
             elif words[0] == "end":
                 place = None if words[1:] == ["node"] else place
@@ -105,11 +108,11 @@ def parse_sid(text: str, source: str = "SID") -> Sid:
                 name, block = words[0], Taylor(1, 1, 0, 0, 3)
                 (blocks if place is None else place)[name] = block
         except ValueError as error:
-            raise ValueError(f"{source}, line {number}: {error}") from None
+            raise RefusalError(f"{source}, line {number}: {error}") from None
     if block is not None:
-        raise ValueError(f"{source}: block {name} does not end")
+        raise RefusalError(f"{source}: block {name} does not end")
     if mass is None or "Me" not in blocks or "mdCM" not in blocks:
-        raise ValueError(f"{source}: needs refmod with mass, and the blocks mdCM and Me")
+        raise RefusalError(f"{source}: needs refmod with mass, and the blocks mdCM and Me")
     modes = blocks["Me"].rows
     every = [*blocks.items(), *((f"node {key} {name}", t) for key, node in nodes.items() for name, t in node.items())]
     columns_last = _columns_last([taylor for _, taylor in every])
@@ -117,7 +120,7 @@ def parse_sid(text: str, source: str = "SID") -> Sid:
         try:
             taylor.fill(modes, columns_last, label)
         except ValueError as error:
-            raise ValueError(f"{source}: {error}") from None
+            raise RefusalError(f"{source}: {error}") from None
     return Sid(mass, modes, blocks, nodes)
 
 
@@ -152,23 +155,23 @@ def _in_block(block: Taylor, name: str, line: str, words: Sequence[str]) -> tupl
         return block, name
     if words[0] == "end":
         if words[1:] != [name]:
-            raise ValueError(f"{name}: ends with {' '.join(words)!r}, not 'end {name}'")
+            raise RefusalError(f"{name}: ends with {' '.join(words)!r}, not 'end {name}'")
         return None, ""
     if match := _FIELD.match(line.strip()):
         key = {"nrow": "rows", "ncol": "columns", "nq": "q"}.get(match[1], match[1])
         if match[1] == "nqn":
             if int(match[2]):
-                raise ValueError(f"{name}: nqn = {match[2]}, terms of higher order are not known here")
+                raise RefusalError(f"{name}: nqn = {match[2]}, terms of higher order are not known here")
         else:
             setattr(block, key, int(match[2]))
     elif match := _ENTRY.match(line.strip()):
         if match[1] == "n":
-            raise ValueError(f"{name}: terms of higher order (mn) are not known here")
+            raise RefusalError(f"{name}: terms of higher order (mn) are not known here")
         index = tuple(int(i) for i in match[2].split(","))
         # some writers call linear entries m0 too: three indices are those of a linear one
         block.entries.append((len(index) - 2, index, _real(match[3])))
     else:
-        raise ValueError(f"{name}: not understood: {line.strip()[:60]!r}")
+        raise RefusalError(f"{name}: not understood: {line.strip()[:60]!r}")
     return block, name
 
 
@@ -187,7 +190,7 @@ def _columns_last(taylors: Sequence[Taylor]) -> bool:
         return True
     if inside(False):
         return False
-    raise ValueError("indices of m1 are out of range, both as row, q, column and as row, column, q")
+    raise RefusalError("indices of m1 are out of range, both as row, q, column and as row, column, q")
 
 
 def _number(line: str) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 
 from mbdy.engine.core.library import Compiled, compiled_equations
 from mbdy.engine.linear.reference_point import Values
+from mbdy.engine.model.faults import OptionError
 from mbdy.engine.model.system import Model
 from mbdy.engine.order_n.equations import Equations, equations
 
@@ -34,9 +35,9 @@ class Linear:
 
     def __post_init__(self) -> None:
         if self.geometry not in ("constant", "first-order"):
-            raise ValueError(f"geometry: {self.geometry!r} is unknown; choose one of constant, first-order")
+            raise OptionError(f"geometry: {self.geometry!r} is unknown; choose one of constant, first-order")
         if not isinstance(self.at, Mapping):
-            raise TypeError(f"at: start values and inputs by name are needed, such as {{'bus.omega[3]': 0.1}}; got a "
+            raise OptionError(f"at: start values and inputs by name are needed, such as {{'bus.omega[3]': 0.1}}; got a "
                             f"{type(self.at).__name__}")  # fmt: skip
         object.__setattr__(self, "at", MappingProxyType({name: _fixed(value) for name, value in self.at.items()}))
 
@@ -76,8 +77,10 @@ def equations_of(model: Model, dynamics: Dynamics | None = None) -> Equations:
     if beyond := [*(f"body {b.name!r} is flexible" for b in model.bodies if b.flex),
                   *(f"loop {loop.name!r} is closed" for loop in model.loops)]:  # fmt: skip
         sort = "linear" if isinstance(dynamics, Linear) else "partly linear"
-        raise ValueError(f"{sort} dynamics of {model.name!r}: {beyond[0]}; only trees of rigid bodies have them: leave "
-                         "dynamics out, or linearize")  # fmt: skip
+        raise OptionError(
+            f"{sort} dynamics of {model.name!r}: {beyond[0]}; only trees of rigid bodies have them: leave dynamics "
+            "out, or linearize"
+        )
     if isinstance(dynamics, Linear):
         from mbdy.engine.linear.linear_plant import linear_equations
 

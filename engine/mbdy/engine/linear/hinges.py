@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import casadi as ca
 from casadi import MX, SX
 
+from mbdy.engine.model.faults import OptionError
 from mbdy.engine.model.system import INERTIAL, Model
 from mbdy.engine.model.topology import tree
 from mbdy.engine.order_n import efforts, spatial
@@ -82,7 +83,7 @@ class Hinged:
 
     def __init__(self, model: Model, what: str) -> None:
         if said := uncovered(model):
-            raise ValueError(
+            raise OptionError(
                 f"{what} do not cover {model.name!r}: {'; '.join(said)}; they are for hinges of rotations below one "
                 f"floating body without wheels; run the full equations instead"
             )

@@ -30,6 +30,7 @@ from mbdy.engine.linear.columns import Column, Columns
 from mbdy.engine.linear.error_coordinates import quaternion_tangent
 from mbdy.engine.linear.hinges import of_longer
 from mbdy.engine.linear.reference_point import ReferencePoint, Values
+from mbdy.engine.model.faults import OptionError
 from mbdy.engine.model.laws import JOINT_VALUES
 from mbdy.engine.model.ports import whole_inputs
 from mbdy.engine.model.system import Model
@@ -52,7 +53,7 @@ def linear_equations(model: Model, at: Values, geometry: str) -> Equations:
     """The linear equations of ``model`` about the operating point ``at``; see `mbdy.engine.linear.choice.Linear`."""
     for body in model.bodies:
         if body.joint.floating and any(how != "free" for how in body.joint.motion):
-            raise ValueError(
+            raise OptionError(
                 f"linear equations: the motion of the floating root {body.name!r} can be prescribed; only "
                 "that of joints can"
             )

@@ -24,7 +24,7 @@ from mbdy.engine.linear.modes import Mode, eigenvalues, modes
 from mbdy.engine.linear.operating_point import At, OperatingPoint, operating_point
 from mbdy.engine.linear.second_order import SecondOrder, generalized_forces, mobility, second_order
 from mbdy.engine.linear.steady import CHANGING, Steady, matrix_change
-from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.faults import MissingPackageError, RefusalError
 from mbdy.engine.model.patterns import places
 from mbdy.engine.model.ports import Ports, ports
 from mbdy.engine.model.system import Model
@@ -109,7 +109,9 @@ class Linearization:
         try:
             from control import StateSpace
         except ImportError as error:
-            raise ImportError("python-control is needed for to_control(): pip install 'mbdy[control]'") from error
+            raise MissingPackageError(
+                "python-control is needed for to_control(): pip install 'mbdy[control]'"
+            ) from error
         names = {sort: _undotted(getattr(self, sort)) for sort in ("states", "inputs", "outputs")}
         return StateSpace(self.A, self.B, self.C, self.D, **names)
 
@@ -300,5 +302,5 @@ def _undotted(names: tuple[str, ...]) -> list[str]:
     plain = [name.replace(".", "_") for name in names]
     if len(set(plain)) < len(plain):
         same = next(name for name in plain if plain.count(name) > 1)
-        raise ValueError(f"to_control: two names become {same!r} without dots; reduce() to one of them")
+        raise RefusalError(f"to_control: two names become {same!r} without dots; reduce() to one of them")
     return plain

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.assembly.start import closed_state, given_starts, prepared, refuse_idle, started, tell_moves
-from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.faults import RefusalError, UnknownNameError
 from mbdy.engine.model.owners import name_of
 from mbdy.engine.model.ports import Ports, ports, whole_inputs
 from mbdy.engine.model.system import Model
@@ -48,7 +48,7 @@ class OperatingPoint:
         variable, part = self.ports.find(name)
         if variable.causality == "output":
             if variable.state is None:
-                raise KeyError(f"{name!r} is an output that is no state; an operating point does not have it")
+                raise UnknownNameError(f"{name!r} is an output that is no state; an operating point does not have it")
             vector, begin = self.x, variable.state
         else:
             vector, begin = (self.u if variable.causality == "input" else self.p), variable.offset

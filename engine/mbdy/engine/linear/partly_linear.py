@@ -24,6 +24,7 @@ import casadi as ca
 from casadi import SX
 
 from mbdy.engine.linear.hinges import Hinge, Hinged, Kept, solved, turning
+from mbdy.engine.model.faults import OptionError
 from mbdy.engine.model.system import Body, Model
 from mbdy.engine.model.topology import ROOT, Tree, tree
 from mbdy.engine.order_n import spatial
@@ -50,7 +51,7 @@ def linear_joints(model: Model, joints: tuple[str, ...] | None = None) -> tuple[
     """Names of the bodies whose inboard hinges are linear; ``joints`` as in `partly_linear_equations`."""
     linear = terminal_set(model, None) if joints is None else joints
     if joints is None and not linear:
-        raise ValueError(f"{WHAT} of {model.name!r}: no terminal appendage has springs at all its hinges; name joints")
+        raise OptionError(f"{WHAT} of {model.name!r}: no terminal appendage has springs at all its hinges; name joints")
     return linear
 
 
@@ -97,7 +98,9 @@ def _places(model: Model, joints: tuple[str, ...]) -> set[int]:
     hinged = [body.name for body in model.bodies if body.joint.rotations]
     for name in joints:
         if name not in hinged:
-            raise ValueError(f"joints: {name!r} is no body on a hinge; those of {model.name!r} are {', '.join(hinged)}")
+            raise OptionError(
+                f"joints: {name!r} is no body on a hinge; those of {model.name!r} are {', '.join(hinged)}"
+            )
     return {model.index[name] for name in joints}
 
 

@@ -38,6 +38,6 @@ class ReferencePoint:
         for place in table.quaternions:
             norm = np.linalg.norm(self.s[place : place + 4])
             if norm == 0.0:
-                raise ValueError(f"at {table.start_names[place]!r}: a quaternion must not be zero")
+                raise RefusalError(f"at {table.start_names[place]!r}: a quaternion must not be zero")
             self.s[place : place + 4] /= norm
         self.u[table.span("switches")] = 0.0

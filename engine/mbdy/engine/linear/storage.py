@@ -19,6 +19,7 @@ import numpy as np
 
 from mbdy.engine.linear.linearization import Linearization
 from mbdy.engine.linear.second_order import SecondOrder
+from mbdy.engine.model.faults import RefusalError
 from mbdy.engine.model.whole_file import whole_file
 
 ENDINGS = (".npz", ".mat", ".json")
@@ -57,7 +58,7 @@ def load(path: str | PathLike[str]) -> Linearization:
     try:
         return _linearization(read(contents))
     except FAULTS as fault:
-        raise ValueError(f"{path}: holds no linearization, or not all of it: {fault}") from None
+        raise RefusalError(f"{path}: holds no linearization, or not all of it: {fault}") from None
 
 
 def plain(linear: Linearization) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def _ending(path: str | PathLike[str]) -> str:
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
         table = "; for one matrix as a table, numpy.savetxt('A.csv', lin.A, delimiter=',')" if ending == ".csv" else ""
-        raise ValueError(f"{path}: a linearization is kept as {', '.join(ENDINGS)}; give one of these endings{table}")
+        raise RefusalError(f"{path}: a linearization is kept as {', '.join(ENDINGS)}; give one of these endings{table}")
     return ending
 
 
@@ -107,7 +108,7 @@ def _mat(contents: bytes) -> dict[str, Any]:
     try:
         read = loadmat(io.BytesIO(contents))
     except MatReadError as fault:
-        raise ValueError(str(fault)) from None
+        raise RefusalError(str(fault)) from None
     plain: dict[str, Any] = {}
     for key, value in read.items():
         if key.startswith("__"):

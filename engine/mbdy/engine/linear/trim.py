@@ -17,7 +17,7 @@ from mbdy.engine.linear.error_coordinates import fixed, quaternion_tangent
 from mbdy.engine.linear.jacobians import Slopes
 from mbdy.engine.linear.operating_point import At, OperatingPoint, operating_point
 from mbdy.engine.linear.steady import CHANGING, Steady
-from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.faults import MbdyError, RefusalError
 from mbdy.engine.model.patterns import places
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
@@ -42,7 +42,7 @@ WEAK = 1e-10
 """Singular values below this part of the largest are directions in which nothing changes."""
 
 
-class TrimError(ArithmeticError):
+class TrimError(MbdyError, ArithmeticError):
     """No steady motion was found; the message names the largest accelerations that are left, or how they change."""
 
 

@@ -42,7 +42,30 @@ class Fault:
         return f"{place}{self.message}" + (f"; {self.remedy}" if self.remedy else "")
 
 
-class RefusalError(ValueError):
+class MbdyError(Exception):
+    """What all errors of mbdy are; each is also the built-in one that fits it (ValueError, KeyError, ...)."""
+
+
+class MbdyWarning(UserWarning):
+    """What all warnings of mbdy are."""
+
+
+class UnknownNameError(MbdyError, KeyError, IndexError):
+    """A name or a place that nothing has; the message has the nearest names."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class OptionError(MbdyError, ValueError, TypeError):
+    """An argument that cannot be taken, or not together with others."""
+
+
+class MissingPackageError(MbdyError, ImportError):
+    """A package of an extra that is not installed; the message has the extra."""
+
+
+class RefusalError(MbdyError, ValueError):
     """A value that cannot be taken: a `Fault` that does not know its path yet."""
 
     def __init__(self, message: str, remedy: str = "") -> None:
@@ -54,7 +77,7 @@ class RefusalError(ValueError):
         return str(Fault("", self.message, self.remedy))
 
 
-class ModelError(Exception):
+class ModelError(MbdyError):
     """A model file that cannot be taken: ``source`` is the file, ``faults`` everything found in it."""
 
     def __init__(self, source: str, faults: Iterable[Fault]) -> None:
@@ -66,7 +89,7 @@ class ModelError(Exception):
         return "\n".join(f"{self.source}: {fault}" for fault in self.faults)
 
 
-class ModelWarning(UserWarning):
+class ModelWarning(MbdyWarning):
     """Something in a model that is taken as it stands but is worth a second look."""
 
 

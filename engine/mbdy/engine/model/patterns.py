@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
+from mbdy.engine.model.faults import UnknownNameError
+
 LEFT_OUT = "[ports] of the model file leaves it out"
 """What is said of a variable that the system could have."""
 
@@ -30,10 +32,10 @@ def places(names: Sequence[str], wanted: Iterable[str], what: str, hidden: Itera
     for pattern in [wanted] if isinstance(wanted, str) else wanted:
         indices = [i for i, name in enumerate(names) if matches(name, pattern)]
         if not indices and any(matches(name, pattern) for name in hidden):
-            raise KeyError(f"no {what} matches {pattern!r}: {LEFT_OUT}")
+            raise UnknownNameError(f"no {what} matches {pattern!r}: {LEFT_OUT}")
         if not indices:
             near = get_close_matches(pattern, dict.fromkeys(n.partition("[")[0] for n in names), n=3, cutoff=0.5)
             hint = f"nearest: {', '.join(near)}" if near else "use a name, or a pattern such as 'bus.*'"
-            raise KeyError(f"no {what} matches {pattern!r}; {hint}")
+            raise UnknownNameError(f"no {what} matches {pattern!r}; {hint}")
         result |= dict.fromkeys(indices)
     return list(result)

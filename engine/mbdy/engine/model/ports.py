@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Literal
 
+from mbdy.engine.model.faults import UnknownNameError
 from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, name_of, wheels_of
 from mbdy.engine.model.patterns import LEFT_OUT, matches
 from mbdy.engine.model.scale import scales
@@ -118,7 +119,7 @@ class Ports:
         if entry := self.hidden_names.get(name):
             if starts and entry[0].start_at is not None:
                 return entry
-            raise KeyError(f"no variable {name!r}: {LEFT_OUT}")
+            raise UnknownNameError(f"no variable {name!r}: {LEFT_OUT}")
         try:
             variable, k = self.by_scalar[name]
         except KeyError:
@@ -126,7 +127,7 @@ class Ports:
             hint = f"; nearest: {', '.join(near)}" if near else ""
             if name.rpartition(".")[2].partition("[")[0] in CONSTRAINED:
                 hint = f"; a joint has it for degrees of freedom with {CONSTRAINED_MOTION} in the model file"
-            raise KeyError(f"no variable {name!r}{hint}") from None
+            raise UnknownNameError(f"no variable {name!r}{hint}") from None
         return variable, slice(k, k + 1)
 
     @cached_property

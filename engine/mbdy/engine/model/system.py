@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from mbdy.engine.model.bearing import BEARING
+from mbdy.engine.model.faults import RefusalError, UnknownNameError
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 
 Vector3 = tuple[float, float, float]
@@ -74,21 +75,21 @@ class Joint(JointValues):
                 elif law.always or getattr(self, first):
                     self._fill(value.name, self.n_u if value.speeds else self.n_coordinates, value.default)
                 elif getattr(self, value.name):
-                    raise ValueError(f"joint {value.name}: has no sense without {first}")
+                    raise RefusalError(f"joint {value.name}: has no sense without {first}")
 
     def _fill(self, name: str, count: int, default: float | str | None) -> None:
         value = getattr(self, name)
         if not value and default is not None:
             object.__setattr__(self, name, (default,) * count)
         elif len(value) != count:
-            raise ValueError(f"joint {name}: {count} values are needed, got {len(value)}")
+            raise RefusalError(f"joint {name}: {count} values are needed, got {len(value)}")
 
     def _check_points(self, name: str) -> None:
         points = getattr(self, name)
         if points and (self.floating or self.n_coordinates != 1):
-            raise ValueError(f"joint {name}: needs exactly one coordinate, the joint has {self.n_coordinates}")
+            raise RefusalError(f"joint {name}: needs exactly one coordinate, the joint has {self.n_coordinates}")
         if len(points) == 1 or any(len(point) != 2 for point in points):
-            raise ValueError(f"joint {name}: two points or more are needed, each a pair of numbers")
+            raise RefusalError(f"joint {name}: two points or more are needed, each a pair of numbers")
 
     @property
     def laws(self) -> tuple[str, ...]:
@@ -199,10 +200,10 @@ class Flex:
         for name, rows in sizes.items():
             value = getattr(self, name)
             if len(value) != rows or any(len(row) != m for row in value):
-                raise ValueError(f"flex {name}: a matrix ({rows}, {m}) is needed")
+                raise RefusalError(f"flex {name}: a matrix ({rows}, {m}) is needed")
         for name, size in (("inertia_first", m), ("inertia_second", m), ("gyroscopic", m), ("moment_second", 3)):
             if len(getattr(self, name)) not in (0, size):
-                raise ValueError(f"flex {name}: {size} entries are needed, got {len(getattr(self, name))}")
+                raise RefusalError(f"flex {name}: {size} entries are needed, got {len(getattr(self, name))}")
 
     @property
     def modes(self) -> int:
@@ -272,11 +273,11 @@ class Loop:
 
     def __post_init__(self) -> None:
         if (self.distance is None) == (not self.rows):
-            raise ValueError(f"loop {self.name}: either rows or a distance is needed")
+            raise RefusalError(f"loop {self.name}: either rows or a distance is needed")
         if not (self.closed or self.switchable):
-            raise ValueError(f"loop {self.name}: one that starts open must be switchable")
+            raise RefusalError(f"loop {self.name}: one that starts open must be switchable")
         if tuple(sorted(set(self.rows))) != tuple(self.rows) or not set(self.rows) <= {1, 2, 3, 4, 5, 6}:
-            raise ValueError(f"loop {self.name}: rows must be increasing numbers from 1 to 6, got {self.rows}")
+            raise RefusalError(f"loop {self.name}: rows must be increasing numbers from 1 to 6, got {self.rows}")
 
     @property
     def size(self) -> int:
@@ -366,4 +367,4 @@ class Model:
         try:
             return self.bodies[self.index[name]]
         except KeyError:
-            raise KeyError(f"no body {name!r}; bodies are {', '.join(self.index)}") from None
+            raise UnknownNameError(f"no body {name!r}; bodies are {', '.join(self.index)}") from None

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from mbdy.engine.assembly.start import assemble
 from mbdy.engine.files.rules import keep_rules
+from mbdy.engine.model.faults import OptionError
 from mbdy.engine.model.owners import Owner
 from mbdy.engine.model.ports import Ports, ports
 from mbdy.engine.model.system import Body, Model
@@ -66,7 +67,7 @@ def verify(
     """
     for name, value in (("states", states), ("seed", seed)):
         if value < 0:
-            raise ValueError(f"{name}: must be >= 0, got {value}")
+            raise OptionError(f"{name}: must be >= 0, got {value}")
     keep_rules(model)
     return _Run(model.whole, states, seed).verification(progress or (lambda fraction: None))
 

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from mbdy.engine.model.faults import RefusalError
+
 BASE = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 DERIVED: Mapping[str, Mapping[str, int]] = {
     "N": {"kg": 1, "m": 1, "s": -2},
@@ -45,7 +47,7 @@ def unit(name: str) -> Unit:
         for factor in text.split("."):
             match = _TOKEN.fullmatch(factor)
             if match is None or (match["symbol"] not in (*BASE, *DERIVED, "1")):
-                raise ValueError(f"unit {name!r}: {factor!r} is no SI unit; write it as in 'N.m/rad' or 'kg.m2'")
+                raise RefusalError(f"unit {name!r}: {factor!r} is no SI unit; write it as in 'N.m/rad' or 'kg.m2'")
             if match["symbol"] == "1":
                 continue
             for base, power in DERIVED.get(match["symbol"], {match["symbol"]: 1}).items():
@@ -70,5 +72,5 @@ def rate_unit(name: str) -> str:
         return "/".join(filter(None, (".".join(factors), below)))
     rated = f"{above}/s2" if below == "s" else f"{above}/s" if not below else ""
     if not rated:
-        raise ValueError(f"unit {name!r}: its derivative's unit cannot be spelled; write it as in 'm/s' or 'N.m.s'")
+        raise RefusalError(f"unit {name!r}: its derivative's unit cannot be spelled; write it as in 'm/s' or 'N.m.s'")
     return rated

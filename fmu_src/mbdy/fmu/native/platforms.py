@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from mbdy.engine.core.build import FLAGS, Compiler, NoCompilerError, Progress, compiler, shared_library
+from mbdy.engine.model.faults import MbdyWarning, RefusalError
 from mbdy.fmu.versions import VERSIONS, Version
 
 OLDEST_GLIBC = (2, 24)
@@ -28,7 +29,7 @@ NAMED = "-Wl,-install_name,@rpath/mbdy.dylib"
 """A name inside the file that does not say where it was built."""
 
 
-class NewGlibcNote(UserWarning):
+class NewGlibcNote(MbdyWarning):
     """Said where this machine's compiler makes a binary that older machines cannot load."""
 
 
@@ -75,7 +76,7 @@ def named(text: str) -> Platform:
         if text in (known.name, known.tuple):
             return known
     names = ", ".join(f"{known.name} ({known.tuple})" for known in ALL)
-    raise ValueError(f"platform {text!r}: must be one of {names}")
+    raise RefusalError(f"platform {text!r}: must be one of {names}")
 
 
 def host() -> Platform:

@@ -13,9 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from mbdy.blocks.run import selected
+from mbdy.engine import __version__
+from mbdy.engine.model.faults import MbdyWarning
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
-from mbdy.fmu.export import Progress, export_fmu, prepared, version, write
+from mbdy.fmu.export import Progress, export_fmu, prepared, write
 from mbdy.fmu.ssp.links import CONTROLLER, PLANT, End, links
 from mbdy.fmu.ssp.parts import FMI, Component, defined_units, read
 from mbdy.fmu.ssp.structure import (
@@ -34,7 +36,7 @@ PLANT_SHARE = 0.9
 """Of the work, the export of the plant."""
 
 
-class SystemNote(UserWarning):
+class SystemNote(MbdyWarning):
     """Something about a system that is written as it stands but is worth a second look."""
 
 
@@ -108,7 +110,7 @@ def _system(
     connections, remarks = links(plant, controller, connect)
     system = SystemStructure(
         name=name,
-        tool=f"mbdy {version()}",
+        tool=f"mbdy {__version__}",
         parts=(plant, controller),
         links=connections,
         exposed=tuple(End(plant, output) for output in shown),

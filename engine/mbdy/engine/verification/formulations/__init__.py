@@ -17,6 +17,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mbdy.engine.model.faults import OptionError
 from mbdy.engine.model.ports import whole_inputs
 from mbdy.engine.model.system import Model
 from mbdy.engine.verification.formulations import barycentric, complement, constrained, kane, solutions
@@ -113,5 +114,5 @@ FORMULATIONS: Mapping[str, Formulation] = MappingProxyType(
 def formulation(name: str) -> Formulation:
     """The second opinion called ``name``; ValueError names those that exist."""
     if name not in FORMULATIONS:
-        raise ValueError(f"formulation: {name!r} is unknown; choose one of {', '.join((ORDER_N, *FORMULATIONS))}")
+        raise OptionError(f"formulation: {name!r} is unknown; choose one of {', '.join((ORDER_N, *FORMULATIONS))}")
     return FORMULATIONS[name]

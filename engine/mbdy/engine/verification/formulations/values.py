@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mbdy.engine.model.faults import MbdyError
 from mbdy.engine.model.system import INERTIAL, Body, Joint, Model
 from mbdy.engine.verification.formulations.flexible import Modes, cross_matrix
 
@@ -16,7 +17,7 @@ Derivatives = Callable[[Array, Array, Array], Array]
 """``f(x, u, p)``: the states' derivatives ``x'`` at states ``x``, inputs ``u`` and parameters ``p``."""
 
 
-class UncoveredError(ValueError):
+class UncoveredError(MbdyError, ValueError):
     """A model that lies outside the domain of a formulation; the message says what of it does."""
 
 
