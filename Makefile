@@ -1,5 +1,6 @@
 # On a fresh machine with Python 3.11 or later and make: `make demo` does the main job, `make test` runs the tests.
-# Both make the environment .venv, and make it again only when pyproject.toml has changed.
+# Both make the environment .venv, the demo with what mbdy itself needs, the tests with all; and make it again only when
+# pyproject.toml has changed.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,6 +8,7 @@ BIN := $(VENV)/bin
 RESULTS := runs/demo
 PYTEST := $(BIN)/python -m pytest
 CORES ?= auto
+NATIVE := $(if $(shell command -v cc || command -v gcc || command -v clang),,[native])
 CLIENTS := fmuloader,fmutool,libcosimpy,pathsim
 # Quick tests that call every dependency: units, files, tables, commands, plots, modes, FMUs, packages.
 SMOKE := tests/test_rooms.py tests/engine/test_units.py tests/engine/test_files.py tests/engine/test_flexible_sources.py \
@@ -26,7 +28,7 @@ help:
 	@echo "make clean      remove $(VENV) and caches of tools"
 	@echo "source $(BIN)/activate  then gives the mbdy and python of $(VENV)"
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.plain
 	$(BIN)/mbdy demo --folder $(RESULTS)
 
 test: $(VENV)/.installed
@@ -58,11 +60,16 @@ docs: $(VENV)/.installed
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
 
-# The group of tests has ziglang, the extra `native`: where there is no cc the environment brings a C compiler.
-$(VENV)/.installed: pyproject.toml
+# Where there is no C compiler the extra `native` brings one. Without --no-compile every module of every package would be
+# compiled to bytecode, needed or not, which takes longer than the rest.
+$(VENV)/.plain: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or later is needed; say which: make PYTHON=python3.12 ..." >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".$(NATIVE)"
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.plain
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable ".[$(CLIENTS)]" --group test --group clients
 	$(BIN)/python -m pip install --quiet --no-deps cofmupy==1.0.0

@@ -34,14 +34,14 @@ def test_python_is_left_as_it_was(export):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"kind": "matlab"}, "kind 'matlab': must be one of 'python'"),
+        ({"kind": "matlab"}, "kind 'matlab': must be one of 'native'"),
         ({"fmi": "1.0"}, "fmi '1.0': must be one of '2.0', '3.0'"),
         ({"integrator": "rk5"}, "integrator 'rk5': must be one of 'rk4'"),
         ({"step": 0.0}, "step 0.0: must be > 0 s"),
         ({"step": "1 kg"}, "step '1 kg'"),
         ({"step": float("nan")}, "step nan"),
         ({"platforms": ["vax"], "kind": "native"}, "platform 'vax'"),
-        ({"platforms": ["linux64"]}, "only an FMU of kind 'native'"),
+        ({"platforms": ["linux64"], "kind": "python"}, "only an FMU of kind 'native'"),
     ],
 )
 def test_options_that_cannot_be(tmp_path, options, words):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mbdy.app.common import guarded, load_model, said_warnings, seconds, show_json, written
-from mbdy.app.options import INTEGRATOR, Integrator, ModelFile, Platforms, Step, table
+from mbdy.app.options import INTEGRATOR, KINDS, Integrator, ModelFile, Platforms, Step, table
 from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ def fmu(
     kind: Annotated[
         str,
         typer.Option(
-            metavar="python|native",
-            help="What it is made of: python runs in hosts with Python, co-simulation only; native is C and runs in "
-            "any host, model exchange too.",
+            metavar="|".join(KINDS),
+            help="What it is made of: native is C and runs in any host, model exchange too; python runs in hosts with "
+            "Python, co-simulation only.",
         ),
-    ] = "python",
+    ] = KINDS[0],
     platform: Platforms = None,
     equations: Annotated[
         DynamicsName,

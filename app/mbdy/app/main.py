@@ -31,7 +31,7 @@ EXAMPLES = {
     check: "mbdy check satellite.toml",
     simulate: "mbdy simulate satellite.toml --until 60 --every 0.1 --set 'bus.omega[1]=2 deg/s' -o run.csv "
     "--report run.html",
-    fmu: "mbdy fmu satellite.toml --kind native -o satellite.fmu",
+    fmu: "mbdy fmu satellite.toml -o satellite.fmu",
     ssp: "mbdy ssp satellite.toml --controller controller.fmu -o system.ssp",
     linearize: "mbdy linearize satellite.toml --inputs bus.torque --outputs bus.attitude,bus.omega --modes -o lin.npz",
     verify: "mbdy verify satellite.toml --report evidence.md",

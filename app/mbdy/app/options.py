@@ -23,6 +23,7 @@ def table(room: str, file: str, name: str) -> Any:
 
 
 METHODS = table("mbdy.engine", "core/integrators.py", "METHODS")
+KINDS = table("mbdy.fmu", "versions.py", "KINDS")
 
 
 class IntegratorName(StrEnum):

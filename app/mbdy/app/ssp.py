@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from mbdy.app.common import RequestError, counted, guarded, load_model, said_warnings, seconds, show_json, written
-from mbdy.app.options import INTEGRATOR, Integrator, ModelFile, Platforms, Step
+from mbdy.app.options import INTEGRATOR, KINDS, Integrator, ModelFile, Platforms, Step
 from mbdy.app.progress import busy
 
 NONE = "none"
@@ -38,7 +38,7 @@ def ssp(
             "attitudes.",
         ),
     ] = None,
-    kind: Annotated[str, typer.Option(help="What the plant's FMU is made of, as for mbdy fmu.")] = "python",
+    kind: Annotated[str, typer.Option(help="What the plant's FMU is made of, as for mbdy fmu.")] = KINDS[0],
     platform: Platforms = None,
     step: Step = "0.001",
     integrator: Integrator = INTEGRATOR,

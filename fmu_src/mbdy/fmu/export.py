@@ -32,9 +32,8 @@ from mbdy.fmu.native.platforms import ALL, Platform, host, named, require
 from mbdy.fmu.package import Settings
 from mbdy.fmu.python import kind as python_kind
 from mbdy.fmu.table import scalars as rows
-from mbdy.fmu.versions import VERSIONS
+from mbdy.fmu.versions import KINDS, VERSIONS
 
-KINDS = ("python", "native")
 
 
 class ExportError(MbdyError, ValueError):
@@ -46,7 +45,7 @@ def export_fmu(
     path: str | os.PathLike[str],
     *,
     fmi: str = "2.0",
-    kind: str = "python",
+    kind: str = KINDS[0],
     step: float | str = 1e-3,
     integrator: str = "rk4",
     platforms: str | Sequence[str] = (),
@@ -58,8 +57,8 @@ def export_fmu(
 
     ``path``        ends in ``.fmu``; its folder is made, an earlier file is replaced as a whole.
     ``fmi``         the version of FMI, ``"2.0"`` or ``"3.0"``.
-    ``kind``        ``"python"``: made with pythonfmu or pythonfmu3, co-simulation in hosts that run in Python.
-                    ``"native"``: C, for any host, co-simulation and model exchange.
+    ``kind``        ``"native"``: C, for any host, co-simulation and model exchange.
+                    ``"python"``: made with pythonfmu or pythonfmu3, co-simulation in hosts that run in Python.
     ``step``        [s] longest internal step, or text with a unit (``"1 ms"``); also the default experiment's.
     ``integrator``  ``"rk4"``, ``"euler-cromer"`` or ``"rosenbrock"`` (for stiff systems), as for a `Plant`.
     ``platforms``   what a native FMU runs on: names of `mbdy.fmu.native.platforms` (``"linux64,win64"``, or several

@@ -140,3 +140,5 @@ ROWS = (
     ),
 )  # fmt: skip
 VERSIONS = {row.name: row for row in ROWS}
+KINDS = ("native", "python")
+"""What an FMU is made of, the usual first."""

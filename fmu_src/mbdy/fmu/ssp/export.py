@@ -28,6 +28,7 @@ from mbdy.fmu.ssp.structure import (
     parameter_source,
     structure,
 )
+from mbdy.fmu.versions import KINDS
 
 DESCRIPTION = "SystemStructure.ssd"
 SHOWN_PORTS = ("omega", "joint_rates", "attitude", "joint_positions")
@@ -47,7 +48,7 @@ def export_ssp(
     *,
     connect: Iterable[tuple[str, str]] = (),
     outputs: Iterable[str] | None = None,
-    kind: str = "python",
+    kind: str = KINDS[0],
     platforms: str | Sequence[str] = (),
     step: float | str = 1e-3,
     integrator: str = "rk4",
