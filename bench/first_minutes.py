@@ -1,4 +1,4 @@
-"""What a newcomer waits for and stores: the demo in a fresh copy of the source tree, from nothing, in each way to get it.
+"""What a newcomer waits for and stores: the demo in a fresh copy of the tree, from nothing, in each way to get it.
 
 python bench/first_minutes.py [make] [pip] [uv]
 """

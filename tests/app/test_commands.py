@@ -20,6 +20,7 @@ from mbdy.app.options import IntegratorName
 from mbdy.app.progress import busy
 from mbdy.engine import load
 from mbdy.engine.core.integrators import INTEGRATORS
+from mbdy.engine.model.text import visible
 
 COMMANDS = [command.__name__ for command in EXAMPLES]
 LONGEST = 120
@@ -170,6 +171,29 @@ def test_an_odd_model_is_taken_with_a_warning(text: str, path: str, fragment: st
     assert re.match(rf"warning: {re.escape(str(file))}: line \d+: {re.escape(path)}", said.err)
     assert len(said.json["warnings"]) == 1
     assert fragment in said.json["warnings"][0]
+
+
+def test_letters_that_act_are_shown_as_escapes(satellite: Path, mbdy):
+    """ESC, right-to-left and line ends in the names of a model, of files and of columns, in all that is answered."""
+    Path("a\x1b[31m\nb").mkdir()
+    model, table = Path("a\x1b[31m\nb") / "it\u202e.toml", Path("in\x85.csv")
+    named = satellite.read_text(encoding="utf-8").replace('name = "satellite"', r'name = "\u001b[2J\u202esat\u009b"')
+    model.write_text(named, encoding="utf-8")
+    table.write_text("time,bus\x1b]0;title\x07\n0,1\n", encoding="utf-8")
+    short = ("--until", "0.01")
+    answers = [
+        mbdy("check", model),
+        mbdy("simulate", model, *short, "-o", Path("out\x07.csv"), "--report", "run.html"),
+        mbdy("simulate", model, *short, "--input", table),
+        mbdy("linearize", model),
+        mbdy("fmu", Path("no\x1bsuch.toml")),
+        mbdy("new", model),
+    ]
+    assert [said.status for said in answers] == [0, 0, 2, 0, 2, 2]
+    page = re.sub(r"<script.*?</script>", "", Path("run.html").read_text(encoding="utf-8"), flags=re.DOTALL)
+    for text in (*(said.out + said.err for said in answers), page):
+        assert "\\x1b" in text
+        assert visible(text, keep="\n") == text
 
 
 def test_all_faults_are_told_at_once(tmp_path: Path, mbdy):

@@ -14,6 +14,7 @@ from fmpy.validation import validate_fmu
 from flavours import Flavour
 from fmu.client import satellite
 from mbdy.engine import ports
+from mbdy.engine.model.text import visible
 from mbdy.fmu import export_fmu
 from mbdy.fmu.description.structure import MOST_DEPENDENCIES
 from mbdy.fmu.description.units import unit
@@ -152,7 +153,7 @@ def test_any_name_of_a_model(opened, export, name):
     fmu = export(replace(chain(1), name=name))
     assert validate_fmu(str(fmu)) == []
     description = fmpy.read_model_description(fmu)
-    assert description.modelName == name.replace("\x01", "").strip()
+    assert description.modelName == visible(name)
     identifier = description.coSimulation.modelIdentifier
     assert identifier.isascii()
     assert identifier.isidentifier()

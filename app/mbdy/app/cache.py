@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mbdy.app.common import counted, guarded, note, show_json
+from mbdy.app.common import counted, guarded, note, say, show_json
 
 
 @guarded
@@ -25,7 +25,7 @@ def cache(
         show_json({"ok": True, **said})
         return
     if clear:
-        typer.echo(f"cleared {where}: {freed / folder.MIB:.1f} MiB")
+        say(f"cleared {where}: {freed / folder.MIB:.1f} MiB")
     else:
-        typer.echo(f"{where}: {counted(len(kept), 'file')}, {size / folder.MIB:.1f} of {limit / folder.MIB:g} MiB")
+        say(f"{where}: {counted(len(kept), 'file')}, {size / folder.MIB:.1f} of {limit / folder.MIB:g} MiB")
         note(f"{folder.CACHE_VARIABLE} names another folder, {folder.LIMIT_VARIABLE} another limit in MiB")

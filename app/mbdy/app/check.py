@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mbdy.app.common import counted, guarded, load_model, said_warnings, show_json, terminal
+from mbdy.app.common import counted, guarded, load_model, said_warnings, say, show_json, terminal
 from mbdy.app.options import ModelFile
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _show(path: Path, plant: Plant, properties: Totals) -> None:
     console.print(grid)
     troubles = len(said_warnings)
     verdict = counted(troubles, "warning") if troubles else "no faults"
-    typer.echo(f"{path}: {verdict}")
+    say(f"{path}: {verdict}")
 
 
 def _besides(model: Model) -> str:
@@ -124,13 +124,14 @@ def _tree(model: Model) -> Tree:
     from rich.tree import Tree
 
     from mbdy.app.tree import branches
+    from mbdy.engine.model.text import visible
 
     def grow(trunk: Tree, below: tuple[TreeEntry, ...]) -> None:
         for branch in below:
             label = Text.assemble((branch.name, "bold"), f"  {branch.joint}  ", ("; ".join(branch.details), "dim"))
             grow(trunk.add(label), branch.below)
 
-    root = Tree(Text.assemble((model.name, "bold cyan"), ("  on the inertial frame", "dim")))
+    root = Tree(Text.assemble((visible(model.name), "bold cyan"), ("  on the inertial frame", "dim")))
     grow(root, branches(model))
     return root
 

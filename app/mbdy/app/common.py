@@ -32,6 +32,8 @@ BAD_INPUT = 2
 INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 """Exit status: ended by Ctrl-C, or by SIGTERM, as a shell has them."""
 
+LINES = "\n\t"
+"""What faults of several lines, such as a compiler's, have besides letters."""
 PIPE_WIDTH = 120
 """Columns of tables where no terminal says how wide it is."""
 FRACTION = re.compile(r"\s*([\d.]+)\s*/\s*([\d.]+)\s*([^\d\s]*)\s*")
@@ -275,11 +277,25 @@ def warn(text: str) -> None:
 
 def note(text: str) -> None:
     """A remark on stderr."""
-    typer.echo(text, err=True)
+    typer.echo(_shown(text), err=True)
+
+
+def say(text: str) -> None:
+    """A line of an answer on stdout."""
+    typer.echo(_shown(text))
 
 
 def _line(sort: str, colour: str, text: str) -> None:
-    typer.echo(f"{typer.style(sort, fg=colour, bold=True)}: {text}", err=True)
+    typer.echo(f"{typer.style(sort, fg=colour, bold=True)}: {_shown(text, LINES)}", err=True)
+
+
+def _shown(text: str, keep: str = "") -> str:
+    """``text`` without letters that would act on the terminal."""
+    if text.isprintable():
+        return text
+    from mbdy.engine.model.text import visible
+
+    return visible(text, keep)
 
 
 def show_json(data: object) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mbdy.app.common import RequestError, guarded, load_model, program, said_warnings, show_json, target, terminal
+from mbdy.app.common import RequestError, guarded, load_model, program, said_warnings, say, show_json, target, terminal
 from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
@@ -167,7 +167,9 @@ def _show(model: Model, results: Mapping[str, float], folder: Path, files: Mappi
 
     from rich.table import Table
 
-    table = Table(title=f"{model.name}: {UNTIL:g} s as an FMU under {CONTROLLER}", title_justify="left")
+    from mbdy.engine.model.text import visible
+
+    table = Table(title=f"{visible(model.name)}: {UNTIL:g} s as an FMU under {CONTROLLER}", title_justify="left")
     table.add_column("")
     for heading in SPAN:
         table.add_column(heading, justify="right")
@@ -192,5 +194,5 @@ def _show(model: Model, results: Mapping[str, float], folder: Path, files: Mappi
         (files["satellite.fmu"], "the FMU"),
         (folder / MODEL, f"the model, beside {CONTROLLER}: change them, then run the demo again"),
     ):
-        typer.echo(f"{path}  {what}")
-    typer.echo(f"next: {program()} new mysat")
+        say(f"{path}  {what}")
+    say(f"next: {program()} new mysat")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mbdy.app.common import guarded, load_model, said_warnings, seconds, show_json, written
+from mbdy.app.common import guarded, load_model, said_warnings, say, seconds, show_json, written
 from mbdy.app.options import INTEGRATOR, KINDS, Integrator, ModelFile, Platforms, Step, table
 from mbdy.app.progress import busy
 
@@ -110,7 +110,7 @@ def fmu(
         )
     else:
         where = f"for {', '.join(platforms)}" if kind == "native" else "(its host needs Python; --kind native does not)"
-        typer.echo(f"wrote {path}: FMI {fmi}, {kind} {where}, {max(1, size // 1024)} KiB")
+        say(f"wrote {path}: FMI {fmi}, {kind} {where}, {max(1, size // 1024)} KiB")
 
 
 def _platforms(path: Path, wanted: Sequence[str]) -> Sequence[str]:

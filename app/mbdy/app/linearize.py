@@ -15,6 +15,7 @@ from mbdy.app.common import (
     load_model,
     note,
     said_warnings,
+    say,
     seconds,
     show_json,
     target,
@@ -105,7 +106,7 @@ def linearize(
     for remark in (*linearization.notes, *_steep(linearization, internal)):
         note(f"note: {remark}")
     if file:
-        typer.echo(f"wrote {file}")
+        say(f"wrote {file}")
     else:
         note("add -o lin.npz (or .mat, .json) to keep the matrices")
 
@@ -158,15 +159,15 @@ def _show(linearization: Linearization, modes: bool) -> None:
     from rich.table import Table
 
     sizes = ", ".join(counted(len(getattr(linearization, what)), what[:-1]) for what in ("states", "inputs", "outputs"))
-    typer.echo(f"{linearization.name}: {sizes}")
+    say(f"{linearization.name}: {sizes}")
     every = linearization.modes()
     rigid = sum(mode.rigid for mode in every)
     if rigid:
-        typer.echo(f"rigid-body motion: {counted(rigid, 'zero eigenvalue')}")
+        say(f"rigid-body motion: {counted(rigid, 'zero eigenvalue')}")
     if not modes:
         return
     if rigid == len(every):
-        typer.echo("no modes" if not rigid else "no modes but rigid-body motion")
+        say("no modes" if not rigid else "no modes but rigid-body motion")
         return
     table = Table(title="modes", title_justify="left")
     for heading in ("frequency [rad/s]", "[Hz]", "damping ratio"):

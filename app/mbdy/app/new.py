@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from mbdy.app.common import RequestError, guarded, note, program, quoted, show_json
+from mbdy.app.common import RequestError, guarded, note, program, quoted, say, show_json
 
 TEMPLATE = "templates/satellite.toml"
 TITLE = 'name = "satellite"'
@@ -36,7 +36,7 @@ def new(
     if as_json:
         show_json({"ok": True, "file": path})
         return
-    typer.echo(f"wrote {path}")
+    say(f"wrote {path}")
     mbdy, file = program(), quoted(path)
     note(f"next: {mbdy} check {file}")
     note(f"      {mbdy} simulate {file} --until 60 --every 0.1 -o run.csv --report run.html")

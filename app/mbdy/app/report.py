@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
@@ -17,6 +16,7 @@ from mbdy.app.summary import CONSERVED, causes, drifts, residual, work_error
 from mbdy.app.tree import TreeEntry, branches, degrees_of_freedom
 from mbdy.blocks import Run
 from mbdy.engine import Model, Variable
+from mbdy.engine.model.text import html
 from mbdy.engine.model.whole_file import whole_file
 
 SLUGS = str.maketrans(" ", "-")
@@ -55,10 +55,10 @@ def report(
         *_plots(drawn),
         _tables(run, values or {}),
         "</main>",
-        f"<footer>Made by mbdy {escape(version())}. SI units unless stated.</footer>",
+        f"<footer>Made by mbdy {html(version())}. SI units unless stated.</footer>",
     ]
     page = _PAGE.format(
-        title=escape(heading),
+        title=html(heading),
         style=_template("report.css"),
         body="\n".join(body),
         plotly=_plotly(),
@@ -106,13 +106,13 @@ def _header(
     end = f"{run.time[-1]:g} s" if len(run) else "nothing was recorded"
     about = f"{_count(len(model.bodies), 'body', 'bodies')}, {degrees_of_freedom(model)} degrees of freedom; "
     about += f"{_count(len(run), 'row', 'rows')} to {end}"
-    parts = [f"<header><h1>{escape(heading)}</h1>", f'<p class="soft">{escape(about)}</p>']
+    parts = [f"<header><h1>{html(heading)}</h1>", f'<p class="soft">{html(about)}</p>']
     names = ["Model", *(section.heading for section in drawn), "Values"]
-    parts.append("<nav>" + " ".join(f'<a href="#{_slug(name)}">{escape(name)}</a>' for name in names) + "</nav>")
+    parts.append("<nav>" + " ".join(f'<a href="#{_slug(name)}">{html(name)}</a>' for name in names) + "</nav>")
     if not run.complete:
         parts.append('<div class="alert fault">The run ended early; this is what was recorded until then.</div>')
     if warnings:
-        lines = "".join(f"<li>{escape(text)}</li>" for text in warnings)
+        lines = "".join(f"<li>{html(text)}</li>" for text in warnings)
         parts.append(f'<div class="alert"><ul>{lines}</ul></div>')
     if len(run):
         parts.append(_numbers(run, acting))
@@ -134,7 +134,7 @@ def _numbers(run: Run, acting: Mapping[str, str]) -> str:
         said.append(("work balance, largest residual", f"{worst:.2g} W"))
     if (added := work_error(run)) is not None:
         said.append(("energy that the steps have added", f"{added:.2g} J"))
-    cards = (f'<div class="card number"><b>{escape(b)}</b><span>{escape(a)}</span></div>' for a, b in said)
+    cards = (f'<div class="card number"><b>{html(b)}</b><span>{html(a)}</span></div>' for a, b in said)
     return f'<div class="numbers">{"".join(cards)}</div>'
 
 
@@ -148,7 +148,7 @@ def _model(run: Run, model: Model, settings: Mapping[str, str]) -> str:
         f"{len(run.ports.state_names)} states, {len(run.ports.input_names)} inputs, "
         f"{len(run.ports.output_names)} outputs, {len(run.ports.parameter_names)} parameters"
     )
-    table = "".join(f'<tr><th>{escape(k)}</th><td class="lines">{escape(v)}</td></tr>' for k, v in rows.items())
+    table = "".join(f'<tr><th>{html(k)}</th><td class="lines">{html(v)}</td></tr>' for k, v in rows.items())
     return (
         f'<h2 id="model">Model</h2><div class="pair"><div class="card"><h3>Bodies</h3>{tree}</div>'
         f'<div class="card"><h3>Settings of the run</h3><table>{table}</table></div></div>'
@@ -157,18 +157,18 @@ def _model(run: Run, model: Model, settings: Mapping[str, str]) -> str:
 
 def _branch(branch: TreeEntry) -> str:
     below = f"<ul>{''.join(map(_branch, branch.below))}</ul>" if branch.below else ""
-    details = escape("; ".join(branch.details))
-    return f'<li><b>{escape(branch.name)}</b> {escape(branch.joint)} <span class="soft">{details}</span>{below}</li>'
+    details = html("; ".join(branch.details))
+    return f'<li><b>{html(branch.name)}</b> {html(branch.joint)} <span class="soft">{details}</span>{below}</li>'
 
 
 def _plots(drawn: Sequence[Section]) -> Iterable[str]:
     number = 0
     for section in drawn:
-        yield f'<h2 id="{_slug(section.heading)}">{escape(section.heading)}</h2>'
-        yield f'<p class="soft">{escape(section.remark)}</p><div class="plots">'
+        yield f'<h2 id="{_slug(section.heading)}">{html(section.heading)}</h2>'
+        yield f'<p class="soft">{html(section.remark)}</p><div class="plots">'
         for panel in section.panels[:MOST_PANELS]:
             yield (
-                f'<div class="card plot"><h3>{escape(panel.title)}</h3><small>{escape(panel.remark)}</small>'
+                f'<div class="card plot"><h3>{html(panel.title)}</h3><small>{html(panel.remark)}</small>'
                 f'<div class="canvas" data-panel="{number}"></div></div>'
             )
             number += 1
@@ -202,8 +202,8 @@ def _row(variable: Variable, values: Mapping[str, float]) -> str:
     badge = ' <span class="set">set</span>' if changed else ""
     unit = ", ".join(dict.fromkeys(variable.units))
     return (
-        f'<tr><td><code>{escape(variable.name)}</code></td><td class="value">{text}{badge}</td>'
-        f'<td>{escape(unit)}</td><td class="soft">{escape(variable.description)}</td></tr>'
+        f'<tr><td><code>{html(variable.name)}</code></td><td class="value">{text}{badge}</td>'
+        f'<td>{html(unit)}</td><td class="soft">{html(variable.description)}</td></tr>'
     )
 
 

@@ -19,6 +19,7 @@ from mbdy.app.common import (
     note,
     quoted,
     said_warnings,
+    say,
     seconds,
     show_json,
     status_of,
@@ -258,7 +259,7 @@ def _tell(done: Done, *, as_json: bool) -> None:
     if done.fault:
         return
     for sort, path in done.kept.items():
-        typer.echo(f"wrote {path}" + (f": {counted(len(run), 'row')}" if sort == "csv" else ""))
+        say(f"wrote {path}" + (f": {counted(len(run), 'row')}" if sort == "csv" else ""))
     if not (done.kept or done.lost):
         note("nothing was written; add -o run.csv or --report run.html to keep the run")
 
@@ -268,10 +269,11 @@ def summarise(done: Done) -> None:
     from rich.table import Table
 
     from mbdy.app.summary import TOTALS, drifts, positions, rates, residual, work_error
+    from mbdy.engine.model.text import visible
 
     run = done.run
     end = f"{run.time[-1]:g} s" + ("" if run.complete else " (ended early)")
-    table = Table(title=f"{run.title}: at {end}", title_justify="left")
+    table = Table(title=f"{visible(run.title)}: at {end}", title_justify="left")
     table.caption, table.caption_justify = "changes and residual: the largest of the run", "left"
     table.add_column("", overflow="fold")
     table.add_column("value", justify="right")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mbdy.app.common import RequestError, counted, guarded, load_model, said_warnings, seconds, show_json, written
+from mbdy.app.common import RequestError, counted, guarded, load_model, said_warnings, say, seconds, show_json, written
 from mbdy.app.options import INTEGRATOR, KINDS, Integrator, ModelFile, Platforms, Step
 from mbdy.app.progress import busy
 
@@ -94,7 +94,7 @@ def ssp(
         )
     else:
         parts = f"{counted(len(connections), 'connection')}, {counted(len(system.connectors), 'output')}"
-        typer.echo(f"wrote {path}: plant and controller, {parts}, {max(1, size // 1024)} KiB")
+        say(f"wrote {path}: plant and controller, {parts}, {max(1, size // 1024)} KiB")
 
 
 def _pair(text: str) -> tuple[str, str]:

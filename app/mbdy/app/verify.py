@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mbdy.app.common import RUN_FAULT, complain, guarded, load_model, note, said_warnings, show_json, target, terminal
+from mbdy.app.common import (
+    RUN_FAULT,
+    complain,
+    guarded,
+    load_model,
+    note,
+    said_warnings,
+    say,
+    show_json,
+    target,
+    terminal,
+)
 from mbdy.app.options import ModelFile
 from mbdy.app.progress import busy
 
@@ -48,7 +59,7 @@ def verify(
     else:
         _show(verification)
         if report:
-            typer.echo(f"wrote {report}")
+            say(f"wrote {report}")
         else:
             note("add --report evidence.md to keep the evidence")
     if not verification.agrees:
@@ -70,4 +81,4 @@ def _show(verification: Verification) -> None:
         table.add_row(*row)
     terminal().print(table)
     if verification.agrees:
-        typer.echo(verification.verdict)
+        say(verification.verdict)

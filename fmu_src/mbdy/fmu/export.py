@@ -35,7 +35,6 @@ from mbdy.fmu.table import scalars as rows
 from mbdy.fmu.versions import KINDS, VERSIONS
 
 
-
 class ExportError(MbdyError, ValueError):
     """What was asked for cannot be exported; the message says what can."""
 

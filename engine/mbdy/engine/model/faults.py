@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from mbdy.engine.model.text import visible
+
 MOST_NAMES = 16
 """A remedy lists no more known names than this."""
 
@@ -39,7 +41,7 @@ class Fault:
     def __str__(self) -> str:
         place = f"line {self.line}: " if self.line else ""
         place += f"{self.path}: " if self.path else ""
-        return f"{place}{self.message}" + (f"; {self.remedy}" if self.remedy else "")
+        return visible(f"{place}{self.message}" + (f"; {self.remedy}" if self.remedy else ""), keep="\n")
 
 
 class MbdyError(Exception):
@@ -86,7 +88,7 @@ class ModelError(MbdyError):
         super().__init__(source, self.faults)
 
     def __str__(self) -> str:
-        return "\n".join(f"{self.source}: {fault}" for fault in self.faults)
+        return "\n".join(f"{visible(self.source)}: {fault}" for fault in self.faults)
 
 
 class ModelWarning(MbdyWarning):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from mbdy.engine.model.text import visible
+
 MOST_SENTENCES = 2
 """Of what is not covered, that a table shows; `Comparison.uncovered` has them all."""
 
@@ -130,7 +132,7 @@ class Verification:
     def heading(self) -> str:
         """What was verified, and at which states."""
         size = f"{_count(self.bodies, 'body', 'bodies')}, {self.degrees_of_freedom} degrees of freedom"
-        return f"{self.model}: {size}; its start and {_count(self.states, 'random state')}, seed {self.seed}"
+        return f"{visible(self.model)}: {size}; its start and {_count(self.states, 'random state')}, seed {self.seed}"
 
     @property
     def verdict(self) -> str:

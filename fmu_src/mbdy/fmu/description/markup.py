@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from html import escape
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-_NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+from mbdy.engine.model.text import visible
 
 
 def clean(text: str) -> str:
-    """``text`` without the characters that XML cannot hold."""
-    return _NOT_XML.sub(" ", text).strip()
-
-
-def html(text: str) -> str:
-    """``text`` as HTML and SVG have it."""
-    return escape(clean(text))
+    """``text`` as an attribute of XML has it, on one line."""
+    return visible(text).strip()
 
 
 def number(value: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from mbdy.engine.model.system import Body, Loop, Model, Side
-from mbdy.fmu.description.markup import html
+from mbdy.engine.model.text import html
 from mbdy.fmu.pages.drawing import drawing
 from mbdy.fmu.table import Scalar
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mbdy.engine.model.system import INERTIAL, Body, Model
+from mbdy.engine.model.text import html
 from mbdy.engine.model.topology import ROOT, tree
-from mbdy.fmu.description.markup import html
 
 LETTER = 7.2
 """[px] Width of a letter at the drawing's 13 px."""

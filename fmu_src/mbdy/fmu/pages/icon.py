@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mbdy.engine.model.system import INERTIAL, Model
+from mbdy.engine.model.text import html
 from mbdy.engine.model.topology import ROOT
-from mbdy.fmu.description.markup import html
 from mbdy.fmu.pages.drawing import layout
 
 PIXELS = 200
