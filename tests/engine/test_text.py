@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mbdy.engine import ModelError, loads
+from mbdy.engine import MbdyError, MbdyWarning, ModelError, RefusalError, UnknownNameError, loads
 from mbdy.engine.model.text import html, visible
 
 ACTING = "\x00\a\x1b\r\x7f\x85\x9b\u200b\u202e\u2028\ud800\ufffe"
@@ -31,3 +31,6 @@ def test_faults_show_it() -> None:
         loads(text, source="a\x1b.toml")
     assert str(caught.value).replace("\n", "").isprintable()
     assert "a\\x1b.toml: " in str(caught.value)
+    for fault in (MbdyError("a\x1b"), MbdyWarning("a\x1b"), UnknownNameError("a\x1b"), RefusalError("a", "\x1b")):
+        assert "\\x1b" in str(fault)
+        assert str(fault).isprintable()

@@ -7,6 +7,8 @@ import unicodedata
 
 ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """Unicode's categories of what does not show but acts: control and format characters, half characters, line ends."""
+LINES = "\n\t"
+"""What texts of several lines have besides letters."""
 NO_XML = "\ufffe\uffff"
 """No characters, which XML refuses."""
 
@@ -24,4 +26,4 @@ def visible(text: str, keep: str = "") -> str:
 
 def html(text: str) -> str:
     """``text`` as HTML, SVG and XML have it, line ends kept."""
-    return markup.escape(visible(text, keep="\n"))
+    return markup.escape(visible(text, keep=LINES))
