@@ -37,6 +37,9 @@ def on_bus() -> str:
     return 'joint = { to = "bus", kind = "revolute", axis = [0, 0, 1] }'
 
 
+BEYOND = "makes modal data beyond what floats can hold"
+
+
 def boom(*flex: str, frequencies: str = '["1 Hz", "2 Hz"]', coupling: str = f"coupling = {SIX}", node: str = "",
          more: str = "") -> str:  # fmt: skip
     """A good file with a boom of two modes and a node at its tip, ``flex`` added to its modes."""
@@ -391,6 +394,13 @@ FLEX: list[BadModel] = [
     ("beam-unknown", beam("lenth = 3"), "body.boom.flex.beam.lenth", "nearest known is 'length'"),
     ("beam-unit", beam().replace("length = 3", 'length = "3 kg"'), "body.boom.flex.beam.length", "a number in m"),
     ("beam-range", beam().replace("length = 3", "length = -3"), "body.boom.flex.beam.length", "above zero, got -3"),
+    ("beam-mass-beyond", beam().replace("length = 0.5", "length = 1e308"), "body.boom.flex.beam.mass_per_length",
+     BEYOND),
+    ("beam-length-beyond", beam().replace("length = 3", "length = 1e200"), "body.boom.flex.beam.length", BEYOND),
+    ("plate-beyond", beam().replace("flex.beam", "flex.plate").replace("mass_per_length", "mass_per_area")
+     .replace("bending_stiffness = 100", "width = 1\nrigidity = 1e308"), "body.boom.flex.plate.rigidity", BEYOND),
+    ("torsion-beyond", beam("polar_inertia = 1e-320", "torsional_stiffness = 3").replace("flex.beam", "flex.torsion")
+     .replace("bending_stiffness = 100", ""), "body.boom.flex.torsion.polar_inertia", BEYOND),
     ("beam-type", beam("clamp = 3"), "body.boom.flex.beam.clamp", "must be true or false, got 3"),
     ("beam-not-table", bus("[body.boom]", on_bus(), "[body.boom.flex]", "beam = 3"), "body.boom.flex.beam",
      "must be a table, got 3"),
@@ -441,6 +451,11 @@ LOOPS: list[BadModel] = [
      "loop.closure.b", "are both on inertial space"),
     ("loop-fixed-to-each-other",
      bars("at_b = [0, 1, 0]").replace("rocker.tip", "ground").replace("coupler.end", "inertial")
+     + '[body.ground]\nmass = 1\njoint = { to = "inertial", kind = "fixed", at = [1, 0, 0] }\n', "loop.closure.b",
+     "fixed to each other, through inertial space, and cannot move against each other"),
+    ("loop-fixed-to-each-other-open",
+     bars("at_b = [0, 1, 0]", "switchable = true", "closed = false").replace("rocker.tip", "ground")
+     .replace("coupler.end", "inertial")
      + '[body.ground]\nmass = 1\njoint = { to = "inertial", kind = "fixed", at = [1, 0, 0] }\n', "loop.closure.b",
      "fixed to each other, through inertial space, and cannot move against each other"),
     ("guess-unknown", bars(more="[guess]\ncrank.joint.angel = 1"), "guess.crank.joint.angel", "'crank.joint.angle'"),

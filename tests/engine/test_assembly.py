@@ -378,9 +378,11 @@ def test_an_exact_closing_near_the_guess(guess: str) -> None:
         assert float(start[names[2]]) == 0.4
 
 
-def test_a_loop_that_is_closed_as_it_stands_between_fixed_bodies_is_left_out() -> None:
+@pytest.mark.parametrize("switch", ["", "switchable = true", "switchable = true\nclosed = false"])
+def test_a_loop_that_is_closed_as_it_stands_between_fixed_bodies_is_left_out(switch: str) -> None:
     ground = '[body.ground]\nmass = 1\njoint = { to = "inertial", kind = "fixed", at = [2.5, 0, 0] }\n'
     stay = '[loop.stay]\na = "inertial"\nat_a = [2.5, 0, 1]\nb = "ground"\nat_b = [0, 0, 1]\nkind = "weld"\n'
+    stay += f"{switch}\n"
     with pytest.warns(
         ModelWarning, match=r"loop\.stay: a and b are fixed to each other, through inertial space, .* left out"
     ):

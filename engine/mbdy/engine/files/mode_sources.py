@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Container, Mapping
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from mbdy.engine.model.units import quantity
 
 CLAMP = "clamp"
 """The key beside those of ``file`` that names the node at which a joint holds the body."""
+UNSOLVED = "infs or NaNs"
+"""What solvers of NumPy and SciPy call matrices that are not finite."""
 FORMS: Mapping[type, str] = {
     bool: "true or false",
     int: "a whole number",
@@ -56,12 +59,19 @@ def body_of(source: str, table: BodyTable, path: str, folder: Path, findings: Fi
     if len(findings.faults) > before:
         return None
     warn_of_damping(arguments.get("damping_ratio", 0.0), f"{place}.damping_ratio", findings)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as told, np.errstate(all="ignore"):
         warnings.simplefilter("always", ModelWarning)
         try:
             body = function(**arguments, **hidden)
-            return clamped(body, clamp) if clamp else body
-        except (ValueError, TypeError, ArithmeticError, LookupError, OSError, ImportError) as error:
+            body = clamped(body, clamp) if clamp else body
+            if _finite(body):
+                return body
+            return _refuse_beyond(arguments, place, findings)
+        except (np.linalg.LinAlgError, ArithmeticError):
+            return _refuse_beyond(arguments, place, findings)
+        except (ValueError, TypeError, LookupError, OSError, ImportError) as error:
+            if UNSOLVED in str(error):
+                return _refuse_beyond(arguments, place, findings)
             words = str(error.args[0]) if isinstance(error, KeyError) else str(error)
             findings.refuse(*_placed(words or type(error).__name__, keys, place, path, "give another value"))
             return None
@@ -69,6 +79,28 @@ def body_of(source: str, table: BodyTable, path: str, folder: Path, findings: Fi
             for entry in told:
                 if isinstance(entry.message, ModelWarning):
                     findings.warn(*_placed(str(entry.message), keys, place, path, "make sure that it is meant"))
+
+
+def _finite(value: object) -> bool:
+    """Whether all numbers in ``value`` are finite: a number, or tuples, mappings and data classes of such."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if is_dataclass(value):
+        return all(_finite(getattr(value, part.name)) for part in fields(value))
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else ()
+    return all(map(_finite, parts))
+
+
+def _refuse_beyond(arguments: Mapping[str, Any], place: str, findings: Findings) -> None:
+    """Refuse the number among ``arguments`` that is farthest from one: products are beyond what floats can hold."""
+    sizes = [
+        (abs(math.log(abs(number))), key, number)
+        for key, value in arguments.items() if not isinstance(value, str | Path | Mapping)
+        for number in np.ravel(value).tolist() if isinstance(number, int | float) and number
+    ]  # fmt: skip
+    _, key, number = max(sizes, default=(0.0, "", 0.0))
+    where, got = (f"{place}.{key}", f", got {number:g}") if key else (place, "")
+    findings.refuse(where, f"makes modal data beyond what floats can hold{got}", "check its unit")
 
 
 def warn_of_damping(ratios: object, path: str, findings: Findings) -> None:

@@ -18,14 +18,14 @@ CLOSED = 1e-9
 
 
 def check_that_it_moves(loop: Loop, bodies: Mapping[str, Body], findings: Findings) -> bool:
-    """Whether the sides of ``loop`` can move against each other, or lie on two bodies and it is open at the start.
+    """Whether the sides of ``loop`` can move against each other.
 
-    If they cannot, it is refused, but for one between two bodies that is closed as it stands: that is left out with a
-    warning.
+    If they cannot, it is refused, closed at the start or not, but for one between two bodies that is closed as it
+    stands: that is left out with a warning.
     """
     (seat_a, C_a, r_a), (seat_b, C_b, r_b) = (_seated(side, bodies) for side in (loop.a, loop.b))
     same = loop.a.body == loop.b.body
-    if seat_a != seat_b or not (same or loop.closed):
+    if seat_a != seat_b:
         return True
     path, where = path_of(("loop", loop.name)), "inertial space" if seat_a[0] == INERTIAL else f"body '{seat_a[0]}'"
     message = f"a and b are both on {where}" if same else f"a and b are fixed to each other, through {where},"
