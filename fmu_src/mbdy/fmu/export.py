@@ -17,11 +17,14 @@ from mbdy.engine.assembly.start import assemble
 from mbdy.engine.core.build import CompilerError, Progress
 from mbdy.engine.core.integrators import INTEGRATORS
 from mbdy.engine.files.rules import keep_rules
-from mbdy.engine.linear.choice import Dynamics, equations_of
+from mbdy.engine.linear.choice import Dynamics, equations_of, ported
 from mbdy.engine.model.faults import MbdyError
+from mbdy.engine.model.patterns import named_by
 from mbdy.engine.model.ports import ports
+from mbdy.engine.model.scale import energy_scale
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.units import quantity
+from mbdy.engine.model.variables import WORK_ERROR
 from mbdy.engine.model.whole_file import PART, whole_file
 from mbdy.engine.order_n.derivatives import Incidence, incidence
 from mbdy.engine.order_n.equations import Equations
@@ -104,9 +107,10 @@ def _files(
     tell("making the equations", 0.0)
     equations = _equations(model, dynamics)
     native = kind == "native"
+    asked = native and equations.balance and named_by(WORK_ERROR, model.port_choice.outputs or ())
     table = rows(
-        ports(assemble(model)), model.standing, derivatives=native, independent=VERSIONS[fmi].time,
-        incidence=_incidence(equations, None if dynamics else model),
+        ports(ported(assemble(model), dynamics)), model.standing, derivatives=native, independent=VERSIONS[fmi].time,
+        incidence=_incidence(equations, None if dynamics else model), work=energy_scale(model) if asked else None,
     )  # fmt: skip
 
     def compiling(stage: str, done: float) -> None:

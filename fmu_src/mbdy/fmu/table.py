@@ -8,9 +8,9 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Any, Literal
 
-from mbdy.engine.model.owners import SYSTEM, Owner, Quantity
+from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, name_of
 from mbdy.engine.model.ports import Ports
-from mbdy.engine.model.variables import DISPLAY_UNITS, Variable
+from mbdy.engine.model.variables import DISPLAY_UNITS, WORK_ERROR, Variable
 from mbdy.engine.order_n.derivatives import Incidence
 from mbdy.fmu.description.units import rate_unit
 
@@ -90,6 +90,7 @@ def scalars(
     derivatives: bool = False,
     independent: bool = False,
     incidence: Incidence | None = None,
+    work: float | None = None,
 ) -> tuple[Scalar, ...]:
     """The rows of ``ports``, in the order of their value references.
 
@@ -97,6 +98,7 @@ def scalars(
     ``derivatives``  with the derivatives of all states, in the order of ``x``.
     ``independent``  with the time, as FMI 3 wants it.
     ``incidence``    what is in the equations, to tell dependencies as sparse as these are.
+    ``work``         where the work of all powers is one more state, the last, its nominal value [J].
     """
     inputs = {v.name: tuple(range(v.places.start, v.places.stop)) for v in ports.inputs}
     combined: dict[tuple[str, ...], tuple[int, ...]] = {}  # whole lists are shared by many outputs
@@ -118,7 +120,16 @@ def scalars(
     if derivatives:
         states = {row.state: row for row in rows if row.state is not None}
         rates = [_derivative(states[at], at) for at in sorted(states)]
-        rows += [_depending(row, incidence.derivatives) for row in rates] if incidence else rates
+        rates = [_depending(row, incidence.derivatives) for row in rates] if incidence else rates
+        if work is not None:
+            power, energy = incidence.balance if incidence else (None, None)
+            state, own = _work(len(states), work), energy and (*energy[0], len(states))
+            rows = [replace(row, states=own, dependencies=()) if row.name == WORK_ERROR else row for row in rows]
+            rows.append(state)
+            rates.append(replace(_derivative(state, len(states)), unit="W"))
+            if power:
+                rates[-1] = replace(rates[-1], states=power[0], dependencies=power[1])
+        rows += rates
     if independent:
         rows.append(_time())
     return tuple(rows)
@@ -134,6 +145,14 @@ def arrays(table: Sequence[Scalar], *, scalars: bool = False) -> tuple[Array, ..
         else:
             variables.append(Array(array, rows[0][0], tuple(row for _, row in rows)))
     return tuple(variables)
+
+
+def _work(place: int, nominal: float) -> Scalar:
+    return Scalar(
+        owner=SYSTEM, quantity="work", label="", name=name_of(SYSTEM, "work"), causality="local", vector="x",
+        place=place, unit="J", display_unit=None, state=place, nominal=nominal,
+        description="Work since the start of all powers that change the energy; what there is beside it is work_error",
+    )  # fmt: skip
 
 
 def _depending(row: Scalar, equations: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]) -> Scalar:

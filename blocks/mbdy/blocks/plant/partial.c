@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct partial *partial_new(const mbdy_model *model) {
-    int most[4] = {1, 1, 1, 1};
+    int most[4] = {1, 2, 1, 1};
     for (size_t i = 0; i < MBDY_EQUATIONS; i++) {
         int size[4] = {0, 0, 0, 0};
         if (model->functions[i].work) model->functions[i].work(&size[0], &size[1], &size[2], &size[3]);
@@ -15,7 +15,7 @@ struct partial *partial_new(const mbdy_model *model) {
     if (!d) return NULL;
     d->model = model;
     const size_t n_x = (size_t)model->n_x, n_u = (size_t)model->n_u, n_p = (size_t)model->n_p, n_k = (size_t)model->n_k;
-    const size_t n_y = (size_t)model->n_y, vectors = 3 * n_x + n_u + n_p + n_k + n_y;
+    const size_t n_y = (size_t)model->n_y, vectors = 3 * n_x + n_u + n_p + n_k + n_y + 2;
     const size_t largest = n_x + n_u + n_k + n_p + 2 * (size_t)model->n_rows;
     const size_t trail = model->n_rows ? 3 * (size_t)model->n_rows + n_x : 0;
     d->s = calloc(vectors + largest + trail + (size_t)most[3], sizeof(double));
@@ -27,11 +27,11 @@ struct partial *partial_new(const mbdy_model *model) {
         return NULL;
     }
     d->x = d->s + n_x;
-    d->u = d->x + n_x;
+    d->u = d->x + n_x + 1;
     d->p = d->u + n_u;
     d->k = d->p + n_p;
     d->dx = d->k + n_k;
-    d->y = d->dx + n_x;
+    d->y = d->dx + n_x + 1;
     d->end = d->y + n_y;
     d->part = d->end;
     d->trail = d->part + largest;
@@ -63,6 +63,26 @@ void partial_scaling(const mbdy_model *model, const double *s, double *change) {
     }
 }
 
+/* The balance of work changes with the energy, of inputs as they acted last, and with the work that is a state. */
+static void error_forward(struct partial *d, mbdy_core *core) {
+    double energy = 0.0;
+    d->arg[1] = mbdy_acted(core, mbdy_vector(core, MBDY_U)), d->arg[4] = d->arg[5] = NULL;
+    d->res[0] = NULL, d->res[1] = &energy;
+    partial_evaluate(d, MBDY_OUTPUTS_FORWARD);
+    d->res[1] = NULL;
+    d->y[d->model->work_error] = energy - d->x[d->model->n_x];
+}
+
+static void error_reverse(struct partial *d, mbdy_core *core) {
+    const double *seed = d->y + d->model->work_error;
+    d->arg[0] = mbdy_vector(core, MBDY_X), d->arg[1] = mbdy_acted(core, mbdy_vector(core, MBDY_U));
+    d->arg[2] = mbdy_vector(core, MBDY_K), d->arg[3] = NULL, d->arg[4] = seed;
+    d->res[0] = d->part, d->res[1] = d->res[2] = NULL;
+    partial_evaluate(d, MBDY_OUTPUTS_REVERSE);
+    partial_add(d->x, d->part, d->model->n_x);
+    d->x[d->model->n_x] -= *seed;
+}
+
 int partial_forward(struct partial *d, mbdy_core *core, int initial, int parameters, int want_rates, int want_outputs) {
     const double *x = mbdy_vector(core, MBDY_X), *u = mbdy_vector(core, MBDY_U), *k = mbdy_vector(core, MBDY_K);
     const double **arg = d->arg;
@@ -80,13 +100,15 @@ int partial_forward(struct partial *d, mbdy_core *core, int initial, int paramet
     }
     if (want_rates) {
         arg[0] = x, arg[1] = u, arg[2] = k, arg[3] = d->x, arg[4] = d->u, arg[5] = d->k;
-        d->res[0] = d->dx, d->res[1] = NULL;
+        d->res[0] = d->dx, d->res[1] = d->dx + d->model->n_x;
         partial_evaluate(d, MBDY_DERIVATIVES_FORWARD);
+        d->res[1] = NULL;
     }
     if (want_outputs) {
         arg[0] = x, arg[1] = u, arg[2] = k, arg[3] = d->x, arg[4] = d->u, arg[5] = d->k;
         d->res[0] = d->y;
         partial_evaluate(d, MBDY_OUTPUTS_FORWARD);
+        if (d->work && !initial) error_forward(d, core);
     }
     return 1;
 }
@@ -95,10 +117,11 @@ void partial_add(double *sum, const double *part, int n) {
     for (int i = 0; i < n; i++) sum[i] += part[i];
 }
 
-/* One function of x, u and k: its gradients (that by k where `parameters`) are added to what is there. */
-static void reverse_of(struct partial *d, mbdy_core *core, const double *seed, int parameters, int equation) {
+/* One function of x, u and k, with seeds of its result and of a second one, which may be NULL: its gradients (that by k where
+   `parameters`) are added to what is there. */
+static void reverse_of(struct partial *d, mbdy_core *core, const double *seed, const double *second, int parameters, int equation) {
     d->arg[0] = mbdy_vector(core, MBDY_X), d->arg[1] = mbdy_vector(core, MBDY_U), d->arg[2] = mbdy_vector(core, MBDY_K);
-    d->arg[3] = seed;
+    d->arg[3] = seed, d->arg[4] = second;
     double *x = d->part, *u = x + d->model->n_x, *k = u + d->model->n_u;
     d->res[0] = x, d->res[1] = u, d->res[2] = parameters ? k : NULL;
     partial_evaluate(d, equation);
@@ -108,8 +131,9 @@ static void reverse_of(struct partial *d, mbdy_core *core, const double *seed, i
 }
 
 int partial_reverse(struct partial *d, mbdy_core *core, int initial, int parameters, int of_rates, int of_outputs) {
-    if (of_rates) reverse_of(d, core, d->dx, parameters, MBDY_DERIVATIVES_REVERSE);
-    if (of_outputs) reverse_of(d, core, d->y, parameters, MBDY_OUTPUTS_REVERSE);
+    if (of_rates) reverse_of(d, core, d->dx, d->dx + d->model->n_x, parameters, MBDY_DERIVATIVES_REVERSE);
+    if (of_outputs) reverse_of(d, core, d->y, NULL, parameters, MBDY_OUTPUTS_REVERSE);
+    if (of_outputs && d->work && !initial) error_reverse(d, core);
     if (initial) {
         double *k = d->part + d->model->n_x;
         d->arg[0] = mbdy_vector(core, MBDY_S_CLOSED), d->arg[1] = mbdy_vector(core, MBDY_K), d->arg[2] = d->x;

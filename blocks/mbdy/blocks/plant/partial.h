@@ -8,6 +8,7 @@
 
 struct partial {
     const mbdy_model *model;
+    int work; /* whether the work is a state, the last of x and dx */
     double *s, *x, *u, *p, *k; /* changes of the knowns in, or gradients by them out */
     double *dx, *y;            /* changes of the unknowns out, or seeds in */
     double *end;     /* of the vectors, which lie in one block that begins at s */

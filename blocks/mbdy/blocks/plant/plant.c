@@ -36,17 +36,21 @@ plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *der
     it->core = mbdy_new(model, own->integrator, derivatives);
     const int partials = model->functions[MBDY_OUTPUTS_FORWARD].call != NULL;
     if (partials) it->partial = partial_new(model);
-    const int n = model->n_y + 3 * model->n_u + model->n_x + model->n_impulses + 6 * model->n_inertias + 1;
+    it->states = model->n_x;
+    for (int ref = 0; ref < own->n_variables; ref++)
+        if (own->variables[ref].state >= it->states) it->states = own->variables[ref].state + 1;
+    const int n = model->n_y + 3 * model->n_u + it->states + model->n_impulses + 6 * model->n_inertias + 1;
     it->first = calloc((size_t)n + mbdy_kept_reals(model), sizeof(double));
     if (!it->core || (partials && !it->partial) || !it->first) {
         plant_free(it);
         return NULL;
     }
+    if (it->partial) it->partial->work = it->states > model->n_x;
     it->slope = it->first + model->n_y;
     it->bend = it->slope + model->n_u;
     it->numbers = it->bend + model->n_u;
     it->rates = it->numbers + model->n_u;
-    it->weighed = it->rates + model->n_x;
+    it->weighed = it->rates + it->states;
     it->impulses = it->weighed + 6 * model->n_inertias;
     it->kept = it->impulses + model->n_impulses;
     for (int i = 0; i < MBDY_VECTORS; i++) it->vector[i] = mbdy_vector(it->core, i);
@@ -301,7 +305,7 @@ int plant_settle_constants(plant *it) {
     }
     if (it->now.stale_start != 0.0) {
         if ((status = plant_explain(it, mbdy_start(it->core), 0.0)) != PLANT_OK) return status;
-        if (it->now.exchange != 0.0) mbdy_end_work(it->core);
+        if (it->now.exchange != 0.0 && it->states == it->model->n_x) mbdy_end_work(it->core);
         it->now.stale_start = 0.0;
         tell_moves(it);
     }

@@ -98,6 +98,8 @@ typedef struct plant {
     int strict; /* nothing is discarded, it is an error: so the standards have it at the end of initialization */
     int fault;  /* mbdy_status of the last fault of the core or of a value */
     int topic;  /* mbdy_topic of the last warning */
+    int states; /* continuous ones: n_x, and the work where that is one, the last */
+    int warned; /* whether it was told that no balance of work is kept */
     int looked; /* whether it was told what the step is too long for, since a parameter was set */
 } plant;
 
@@ -182,7 +184,8 @@ void plant_jump(plant *it);
 
 /* Events and model exchange. `changed`: states jumped, or values of the equations were set: a solver has to begin anew. */
 int plant_update(plant *it, int *changed);
-int plant_drifted(const plant *it);
+/* An importer's step is over; whether quaternions have drifted, which an event takes out. */
+int plant_completed(plant *it);
 int plant_set_time(plant *it, double time);
 int plant_set_states(plant *it, const double x[], size_t n);
 int plant_get_states(plant *it, double x[], size_t n);

@@ -172,7 +172,7 @@ static double most_drift(const plant *it) {
     return most;
 }
 
-int plant_drifted(const plant *it) {
+static int drifted(const plant *it) {
     const double tolerance = STEPS_OF_DRIFT * it->now.tolerance;
     return most_drift(it) > (tolerance > 0.0 && tolerance < DRIFT ? tolerance : DRIFT);
 }
@@ -186,20 +186,27 @@ int plant_update(plant *it, int *changed) {
     char stopping[MBDY_TEXT];
     const int stops = plant_stops(it, stopping);
     mbdy_keep(it->core, it->kept);
-    const int latched = mbdy_latch(it->core), drifted = most_drift(it) > 16.0 * DBL_EPSILON;
+    mbdy_take_inputs(it->core);
+    const int latched = mbdy_latch(it->core), scaled = most_drift(it) > 16.0 * DBL_EPSILON;
     plant_explain(it, MBDY_OK, 0.0);
-    if (drifted) mbdy_normalise(it->model, x);
+    if (scaled) mbdy_normalise(it->model, x);
     for (int i = 0; i < it->model->n_x; i++)
         if (!isfinite(x[i])) {
             mbdy_put_back(it->core, it->kept);
             return plant_say(it, PLANT_DISCARD, "no finite state follows from the event, the states are as they were: look at "
                              "states, of which a quaternion must not be zero, and parameters");
         }
+    mbdy_follow_inputs(it->core);
     if (stops) note_stops(it, stopping, it->now.time);
-    *changed = latched || drifted || it->now.renewed != 0.0;
+    *changed = latched || scaled || it->now.renewed != 0.0;
     it->now.renewed = 0.0;
     it->now.stale_outputs = 1.0; /* impulses may have gone too */
     return PLANT_OK;
+}
+
+int plant_completed(plant *it) {
+    mbdy_follow_inputs(it->core);
+    return drifted(it);
 }
 
 int plant_set_time(plant *it, double time) {
@@ -209,7 +216,7 @@ int plant_set_time(plant *it, double time) {
 }
 
 static int whole_vector(plant *it, const double *values, size_t n) {
-    if (n != (size_t)it->model->n_x) return plant_say(it, PLANT_ERROR, "there are %d continuous states, not %zu", it->model->n_x, n);
+    if (n != (size_t)it->states) return plant_say(it, PLANT_ERROR, "there are %d continuous states, not %zu", it->states, n);
     return values || !n ? PLANT_OK : plant_say(it, PLANT_ERROR, "the place for the states is NULL");
 }
 
@@ -220,7 +227,12 @@ int plant_set_states(plant *it, const double x[], size_t n) {
         if (!isfinite(x[i]))
             return plant_say(it, PLANT_DISCARD, "state '%s' is set to %g: it must be finite, no state was changed",
                              plant_state_name(it, (int)i), x[i]);
-    mbdy_put_state(it->core, x);
+    if (it->states > it->model->n_x) {
+        memcpy(it->vector[MBDY_X], x, bytes(it->model->n_x));
+        *mbdy_work_done(it->core) = x[n - 1];
+    } else {
+        mbdy_put_state(it->core, x);
+    }
     it->now.stale_outputs = 1.0;
     return PLANT_OK;
 }
@@ -228,8 +240,10 @@ int plant_set_states(plant *it, const double x[], size_t n) {
 int plant_get_states(plant *it, double x[], size_t n) {
     int status = whole_vector(it, x, n);
     if (status == PLANT_OK) status = plant_settle_constants(it);
-    if (status == PLANT_OK) memcpy(x, it->vector[MBDY_X], sizeof(double) * n);
-    return status;
+    if (status != PLANT_OK) return status;
+    memcpy(x, it->vector[MBDY_X], bytes(it->model->n_x));
+    if (it->states > it->model->n_x) x[n - 1] = *mbdy_work_done(it->core);
+    return PLANT_OK;
 }
 
 int plant_get_rates(plant *it, double dx[], size_t n) {
@@ -237,10 +251,11 @@ int plant_get_rates(plant *it, double dx[], size_t n) {
     if (status == PLANT_OK) status = plant_settle(it);
     if (status != PLANT_OK) return status;
     mbdy_derivatives(it->core, NULL, NULL, dx);
+    if (it->states > it->model->n_x) dx[n - 1] = mbdy_power(it->core);
     for (size_t i = 0; i < n; i++)
         if (!isfinite(dx[i]))
             return plant_say(it, PLANT_DISCARD, "no finite derivative follows for state %zu of %d: look at states, inputs and "
-                             "parameters", i + 1, it->model->n_x);
+                             "parameters", i + 1, it->states);
     return PLANT_OK;
 }
 

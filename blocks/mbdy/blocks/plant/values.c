@@ -70,11 +70,20 @@ static const double *source(plant *it, const struct plant_variable *v) {
         case PLANT_PARAMETER: return it->vector[MBDY_P] + v->place;
         case PLANT_OUTPUT: return it->vector[MBDY_Y] + v->place;
         case PLANT_CALCULATED: return (initial ? it->vector[MBDY_Y] : it->first) + v->place;
-        case PLANT_STATE: return it->vector[MBDY_X] + v->place;
+        case PLANT_STATE: return v->place < it->model->n_x ? it->vector[MBDY_X] + v->place : mbdy_work_done(it->core);
         case PLANT_START: return it->vector[MBDY_S] + v->place;
         case PLANT_DERIVATIVE: return it->rates + v->place;
         default: return &it->now.time;
     }
+}
+
+/* An importer's steps add what only a state of its solver can show: the output is zero without it, which is told once. */
+static void tell_no_balance(plant *it, const struct plant_variable *v) {
+    if (it->warned || v->vector != PLANT_OUTPUT || v->place != it->model->work_error) return;
+    if (it->now.exchange == 0.0 || it->states > it->model->n_x) return;
+    it->warned = 1;
+    plant_say(it, PLANT_WARNING, "'%s' is 0 in this model exchange, which keeps no balance of work: that takes one state more, "
+              "which an FMU has where [ports] of the model file asks for the output, outputs = [\"*\", \"%s\"]", v->name, v->name);
 }
 
 int plant_get(plant *it, const unsigned refs[], size_t n, double values[], size_t size, int boolean) {
@@ -89,10 +98,11 @@ int plant_get(plant *it, const unsigned refs[], size_t n, double values[], size_
         states |= v->vector == PLANT_STATE;
     }
     if (outputs && (status = plant_refresh(it)) != PLANT_OK) return status;
-    if (rates && (status = plant_get_rates(it, it->rates, (size_t)it->model->n_x)) != PLANT_OK) return status;
+    if (rates && (status = plant_get_rates(it, it->rates, (size_t)it->states)) != PLANT_OK) return status;
     if (states && (status = plant_settle_constants(it)) != PLANT_OK) return status;
     for (size_t i = 0; i < n; i++) {
         const struct plant_variable *v = &it->own->variables[refs[i]];
+        tell_no_balance(it, v);
         memcpy(values, source(it, v), sizeof(double) * (size_t)v->size);
         values += v->size;
     }
@@ -105,6 +115,7 @@ static int settable(plant *it, const struct plant_variable *v) {
     const char *what = v->vector == PLANT_OUTPUT       ? "is an output"
                        : v->vector == PLANT_CALCULATED ? "is calculated from the model"
                        : v->vector == PLANT_DERIVATIVE ? "is the derivative of a state"
+                       : v->vector == PLANT_STATE      ? "is a state"
                                                        : "is the time, which comes with other calls";
     if (phase == PLANT_TERMINATED)
         return plant_say(it, PLANT_ERROR, "'%s' not set: the FMU is terminated; reset it for another run", v->name);
@@ -231,7 +242,7 @@ int plant_get_output_derivatives(plant *it, const unsigned refs[], size_t n, con
             return plant_say(it, PLANT_ERROR, "'%s': derivatives of outputs are of order 1, not %d", v->name, orders[i]);
     }
     partial_clear(d);
-    if ((status = plant_get_rates(it, d->x, (size_t)it->model->n_x)) != PLANT_OK) return status;
+    if ((status = plant_get_rates(it, d->x, (size_t)it->states)) != PLANT_OK) return status;
     memcpy(d->u, it->slope, sizeof(double) * (size_t)it->model->n_u);
     partial_forward(d, it->core, 0, 0, 0, 1);
     double *to = values;

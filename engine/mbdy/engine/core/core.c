@@ -306,7 +306,7 @@ int mbdy_advance(mbdy_core *core, double H, double h, int order) {
         if (vary) memcpy(core->x_begin, x, n_x);
         mbdy_add_work(core, core->integrator->step(core, i / n, (i + 1.0) / n, step, order));
         mbdy_normalise(m, x);
-        if (vary) mbdy_add_work(core, mbdy_store_work(core, i / n, (i + 1.0) / n, step, order));
+        if (vary) mbdy_shift(core, mbdy_store_work(core, i / n, (i + 1.0) / n, step, order));
     }
     mbdy_yield(core, acting, 0.0);
     int status = mbdy_settle(core, acting, before.widest);

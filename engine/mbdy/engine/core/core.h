@@ -92,8 +92,16 @@ int mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y);
    system stays. 1 where some did. */
 int mbdy_latch(mbdy_core *core);
 
-/* No balance of work is kept until the next start: steps are not the core's. */
+/* The balance of work (of models with that output) where steps are not the core's: none is kept until the next start; or the
+   integral of all powers [J] is another's, who sets it, the power [W] being that of the last derivatives, and says when inputs
+   have jumped and when they have followed a state on its way (take, follow). The inputs u, but of those that energy is
+   stored against as they acted last. */
 void mbdy_end_work(mbdy_core *core);
+double *mbdy_work_done(mbdy_core *core);
+double mbdy_power(const mbdy_core *core);
+void mbdy_take_inputs(mbdy_core *core);
+void mbdy_follow_inputs(mbdy_core *core);
+const double *mbdy_acted(mbdy_core *core, const double *u);
 
 /* The core's own x becomes this one, which is no work of its steps. */
 void mbdy_put_state(mbdy_core *core, const double *x);

@@ -98,11 +98,11 @@ void mbdy_inputs_change(mbdy_core *core, double from, double part, int order, do
 
 size_t mbdy_work_reals(const mbdy_model *model);
 
-/* The balance of work. It begins, with the energy of the core's own state; work in an internal step is added [J]; and
-   what goes into inputs that were set since they last acted. */
+/* The balance of work. It begins, with the energy of the core's own state; work of powers in an internal step is added [J],
+   and energy that comes otherwise. */
 void mbdy_begin_work(mbdy_core *core);
 void mbdy_add_work(mbdy_core *core, double work);
-void mbdy_take_inputs(mbdy_core *core);
+void mbdy_shift(mbdy_core *core, double energy);
 
 /* [J] Of the core's own state, with the inputs that acted last; and that changed from `before` by what is no step. */
 double mbdy_energy(mbdy_core *core);

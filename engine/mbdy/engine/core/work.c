@@ -1,8 +1,9 @@
 /* The balance of work: energy less its start, less all work that went in, is what the steps have added.
 
-   The vector WORK has whether it has begun, the energy at the start, the work since, and the inputs against which energy is
-   stored, as they acted last. Powers are integrated with the integrator's own stages; what changes energy without a step
-   (latches, closings, inputs that are set, parameters) goes in by differences of energy. */
+   The vector WORK has whether it has begun, the energy at the start, the integral of all powers since, the inputs against
+   which energy is stored, as they acted last, and the state of then. Powers are integrated with the integrator's own stages, or
+   by an importer of model exchange; what changes energy without a step (latches, closings, inputs that are set, parameters) is
+   added to the energy at the start. */
 
 #include "inside.h"
 
@@ -10,7 +11,15 @@
 
 enum { BEGUN, START, WORK, STORES };
 
-size_t mbdy_work_reals(const mbdy_model *m) { return m->work_error < 0 ? 0 : STORES + (size_t)m->n_stores; }
+size_t mbdy_work_reals(const mbdy_model *m) {
+    return m->work_error < 0 ? 0 : STORES + (size_t)m->n_stores + (size_t)m->n_x;
+}
+
+static double *state_then(const mbdy_core *core) { return core->vector[MBDY_WORK] + STORES + core->model->n_stores; }
+
+double *mbdy_work_done(mbdy_core *core) { return core->vector[MBDY_WORK] + WORK; }
+
+double mbdy_power(const mbdy_core *core) { return core->power; }
 
 static int keeps(const mbdy_core *core) { return core->model->work_error >= 0 && core->vector[MBDY_WORK][BEGUN] != 0.0; }
 
@@ -23,12 +32,15 @@ static double energy_at(mbdy_core *core, const double *x, const double *u) {
     return energy;
 }
 
-/* At x, with the inputs u but for those of which the last counts. */
-static double energy_as_acted(mbdy_core *core, const double *x, const double *u) {
+const double *mbdy_acted(mbdy_core *core, const double *u) {
     const mbdy_model *m = core->model;
     memcpy(core->u_shifted, u, sizeof(double) * (size_t)m->n_u);
     for (int i = 0; i < m->n_stores; i++) core->u_shifted[m->stores[i]] = core->vector[MBDY_WORK][STORES + i];
-    return energy_at(core, x, core->u_shifted);
+    return core->u_shifted;
+}
+
+static double energy_as_acted(mbdy_core *core, const double *x, const double *u) {
+    return energy_at(core, x, mbdy_acted(core, u));
 }
 
 double mbdy_energy(mbdy_core *core) {
@@ -39,6 +51,7 @@ void mbdy_record_inputs(mbdy_core *core) {
     const mbdy_model *m = core->model;
     for (int i = 0; m->work_error >= 0 && i < m->n_stores; i++)
         core->vector[MBDY_WORK][STORES + i] = core->vector[MBDY_U][m->stores[i]];
+    if (m->work_error >= 0) memcpy(state_then(core), core->vector[MBDY_X], sizeof(double) * (size_t)m->n_x);
 }
 
 void mbdy_begin_work(mbdy_core *core) {
@@ -58,8 +71,12 @@ void mbdy_add_work(mbdy_core *core, double work) {
     if (keeps(core)) core->vector[MBDY_WORK][WORK] += work;
 }
 
+void mbdy_shift(mbdy_core *core, double energy) {
+    if (keeps(core)) core->vector[MBDY_WORK][START] += energy;
+}
+
 void mbdy_leap(mbdy_core *core, double before) {
-    if (keeps(core)) mbdy_add_work(core, mbdy_energy(core) - before);
+    if (keeps(core)) mbdy_shift(core, mbdy_energy(core) - before);
 }
 
 /* Whether inputs u are those that acted last. */
@@ -75,6 +92,18 @@ void mbdy_take_inputs(mbdy_core *core) {
     const double before = mbdy_energy(core);
     mbdy_record_inputs(core);
     mbdy_leap(core, before);
+}
+
+/* By the trapezoidal rule; of the state and inputs of then and now alone. */
+void mbdy_follow_inputs(mbdy_core *core) {
+    const double *x = core->vector[MBDY_X], *u = core->vector[MBDY_U];
+    if (!keeps(core)) return;
+    if (!acted(core, u)) {
+        const double *then = state_then(core);
+        const double before = energy_as_acted(core, then, u) + energy_as_acted(core, x, u);
+        mbdy_shift(core, 0.5 * (energy_at(core, then, u) + energy_at(core, x, u) - before));
+    }
+    mbdy_record_inputs(core);
 }
 
 int mbdy_stores_vary(const mbdy_core *core, int order) {

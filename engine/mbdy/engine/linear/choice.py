@@ -6,7 +6,7 @@ All are `Equations` over the same variables and vectors, so blocks, the compiled
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -15,7 +15,9 @@ import numpy as np
 from mbdy.engine.core.library import Compiled, compiled_equations
 from mbdy.engine.linear.reference_point import Values
 from mbdy.engine.model.faults import OptionError
+from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
+from mbdy.engine.model.variables import WORK_ERROR
 from mbdy.engine.order_n.equations import Equations, equations
 
 
@@ -66,6 +68,20 @@ class PartlyLinear:
 Dynamics = Linear | PartlyLinear
 
 
+def ported(model: Model, dynamics: Dynamics | None) -> Model:
+    """``model`` with the outputs that its equations have: energy is no balance of work of linear ones.
+
+    Raises `OptionError` where the model asks for `WORK_ERROR` by its name.
+    """
+    if dynamics is None or WORK_ERROR not in (table := ports(model)).by_name:
+        return model
+    if WORK_ERROR in (model.port_choice.outputs or ()):
+        raise OptionError(f"ports.outputs of {model.name!r}: linear dynamics have no {WORK_ERROR!r}, as energy is no "
+                         "balance of their work: take it out, or leave dynamics out")  # fmt: skip
+    kept = tuple(v.name for v in table.outputs if v.name != WORK_ERROR)
+    return replace(model, port_choice=replace(model.port_choice, outputs=kept))
+
+
 def equations_of(model: Model, dynamics: Dynamics | None = None) -> Equations:
     """The equations of ``model``: Order-N's where ``dynamics`` is None.
 
@@ -74,6 +90,7 @@ def equations_of(model: Model, dynamics: Dynamics | None = None) -> Equations:
     """
     if dynamics is None:
         return equations(model)
+    model = ported(model, dynamics)
     if beyond := [*(f"body {b.name!r} is flexible" for b in model.bodies if b.flex),
                   *(f"loop {loop.name!r} is closed" for loop in model.loops)]:  # fmt: skip
         sort = "linear" if isinstance(dynamics, Linear) else "partly linear"

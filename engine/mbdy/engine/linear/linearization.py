@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mbdy.engine.files.read import load as load_model
 from mbdy.engine.files.rules import keep_rules
-from mbdy.engine.linear.choice import Dynamics, equations_of
+from mbdy.engine.linear.choice import Dynamics, equations_of, ported
 from mbdy.engine.linear.error_coordinates import ErrorCoordinates, error_coordinates, quaternion_tangent
 from mbdy.engine.linear.jacobians import Slopes
 from mbdy.engine.linear.loop_states import tangent
@@ -157,7 +157,7 @@ def linearize(
     """
     model = model if isinstance(model, Model) else load_model(model)
     keep_rules(model)
-    equations, chosen = equations_of(model.whole, dynamics), ports(model)
+    equations, chosen = equations_of(model.whole, dynamics), ports(ported(model, dynamics))
     point, slopes = operating_point(model, equations, at), Slopes(equations)
     u_places = _chosen_inputs(point.ports, chosen, inputs)
     input_names = tuple(point.ports.input_names[i] for i in u_places)

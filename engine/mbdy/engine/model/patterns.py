@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from mbdy.engine.model.faults import UnknownNameError
 
-LEFT_OUT = "[ports] of the model file leaves it out"
+LEFT_OUT = "[ports] of the model file leaves it out, or linear dynamics have no such output"
 """What is said of a variable that the system could have."""
 
 _BRACKETS = str.maketrans("[]", "()")
@@ -20,6 +20,11 @@ def matches(name: str, pattern: str) -> bool:
     if "[" in pattern:  # the brackets are themselves, not a set of characters
         return fnmatchcase(name.translate(_BRACKETS), pattern.translate(_BRACKETS))
     return pattern in (name, bare) or fnmatchcase(bare, pattern)
+
+
+def named_by(name: str, patterns: Iterable[str]) -> bool:
+    """Whether one of ``patterns`` other than those for all means the variable ``name``."""
+    return any(pattern.strip("*?.") and matches(name, pattern) for pattern in patterns)
 
 
 def places(names: Sequence[str], wanted: Iterable[str], what: str, hidden: Iterable[str] = ()) -> list[int]:

@@ -32,6 +32,11 @@ def extent(body: Body) -> float:
     return max(math.hypot(*body.com) + gyration, *(math.hypot(*node.at) for node in body.nodes.values()), 0.0)
 
 
+def energy_scale(model: Model) -> float:
+    """[J] What changes of the energy are measured by: all masses moved as far as the model reaches in a second."""
+    return float(f"{sum(body.mass for body in model.bodies) * _reach(model) ** 2:.2g}") or 1.0
+
+
 def _reach(model: Model) -> float:
     """[m] How far the model reaches from its roots, whatever its joints do; 1 where it is a point."""
     begins: dict[str, float] = {}

@@ -28,6 +28,8 @@ class Incidence:
 
     outputs: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
     derivatives: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    balance: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
+    """The same of the power and of the energy of `Equations.balance`, where there are."""
 
 
 def incidence(equations: Equations, model: Model | None = None) -> Incidence:
@@ -42,7 +44,8 @@ def incidence(equations: Equations, model: Model | None = None) -> Incidence:
     positions = _unfelt(model)
     unfelt = {place for v in equations.ports.states.values() if v.name in positions for place in _places(v)}
     felt = ((tuple(place for place in states if place not in unfelt), inputs) for states, inputs in derivatives)
-    return Incidence(outputs, tuple(felt))
+    balance = tuple((_rows(f, 0, 1)[0], _rows(f, 1, 1)[0]) for f in equations.balance or ())
+    return Incidence(outputs, tuple(felt), balance)
 
 
 def _places(v: Variable) -> range:
@@ -67,17 +70,16 @@ def _unfelt(model: Model | None) -> set[str]:
     }
 
 
-def _rows(f: ca.Function, argument: int) -> list[tuple[int, ...]]:
-    """By row of the result of ``f`` the places in an argument that are in it."""
-    by_row = f.jac_sparsity(0, argument).T
+def _rows(f: ca.Function, argument: int, result: int = 0) -> list[tuple[int, ...]]:
+    """By row of a ``result`` of ``f`` the places in an argument that are in it."""
+    by_row = f.jac_sparsity(result, argument).T
     begins, places = by_row.colind(), by_row.row()
     return [tuple(places[begins[i] : begins[i + 1]]) for i in range(by_row.size2())]
 
 
 def forward(equations: Equations) -> tuple[ca.Function, ...]:
     """``mbdy_model_prepare_forward`` and those of start, derivatives and outputs, and of how a start closes loops."""
-    prepare, start, _, *others = _smooth(equations)
-    return tuple(forward_of(f) for f in (prepare, start, stepped(equations), *others))
+    return tuple(forward_of(f) for f in _smooth(equations))
 
 
 def reverse(equations: Equations) -> tuple[ca.Function, ...]:
@@ -86,7 +88,8 @@ def reverse(equations: Equations) -> tuple[ca.Function, ...]:
 
 
 def _smooth(equations: Equations) -> tuple[ca.Function, ...]:
-    return equations.prepare, equations.start, smooth_derivatives(equations), equations.outputs, *_closing(equations)
+    outputs = equations.balance[1] if equations.balance else equations.outputs
+    return equations.prepare, equations.start, stepped(equations), outputs, *_closing(equations)
 
 
 def _closing(equations: Equations) -> tuple[ca.Function, ...]:
@@ -121,6 +124,6 @@ def forward_of(f: ca.Function) -> ca.Function:
 
 def _reverse(f: ca.Function) -> ca.Function:
     at = [MX.sym(name, *f.size_in(i)) for i, name in enumerate(f.name_in())]
-    seed = MX.sym("seed", *f.size_out(0))
-    products = f.reverse(1).call([*at, MX(*f.size_out(0)), seed])
-    return ca.Function(f"{f.name()}_reverse", [*at, seed], [ca.densify(gradient) for gradient in products])
+    seeds = [MX.sym(f"seed_{i}", *f.size_out(i)) for i in range(f.n_out())]
+    products = f.reverse(1).call([*at, *(MX(*seed.shape) for seed in seeds), *seeds])
+    return ca.Function(f"{f.name()}_reverse", [*at, *seeds], [ca.densify(gradient) for gradient in products])

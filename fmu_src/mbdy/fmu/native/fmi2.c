@@ -204,7 +204,7 @@ fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_return, f
     EXCHANGE("fmi2CompletedIntegratorStep", PLANT_CONTINUOUS);
     NEEDS(event, "the place for enterEventMode");
     NEEDS(terminate, "the place for terminateSimulation");
-    *event = plant_drifted(it);
+    *event = plant_completed(it);
     *terminate = fmi2False;
     return fmi2OK;
 }

@@ -320,7 +320,7 @@ fmi3Status fmi3CompletedIntegratorStep(fmi3Instance instance, fmi3Boolean no_ret
     EXCHANGE("fmi3CompletedIntegratorStep", PLANT_CONTINUOUS);
     NEEDS(event, "the place for enterEventMode");
     NEEDS(terminate, "the place for terminateSimulation");
-    *event = plant_drifted(it) != 0;
+    *event = plant_completed(it) != 0;
     *terminate = false;
     return fmi3OK;
 }
@@ -353,7 +353,7 @@ fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance instance, size_t *n) {
 fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance instance, size_t *n) {
     EXCHANGE("fmi3GetNumberOfContinuousStates", ANY);
     NEEDS(n, "the place for the number");
-    *n = (size_t)it->model->n_x;
+    *n = (size_t)it->states;
     return fmi3OK;
 }
 
