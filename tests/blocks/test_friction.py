@@ -9,8 +9,8 @@ import warnings
 import numpy as np
 import pytest
 
-from mbdy.blocks import Plant
-from mbdy.engine import Model, loads
+from mbdy.blocks import FastMotionWarning, Plant
+from mbdy.engine import Dynamics, Linear, Model, PartlyLinear, loads
 from mbdy.engine.core.integrators import INTEGRATORS
 
 HALF = math.atanh(0.5)
@@ -126,3 +126,52 @@ def test_friction_that_a_step_follows_is_integrated_as_any_other_law() -> None:
         plant["slider.joint.force"], plant["slider.joint.velocity"] = 0.0, 0.5
         ends.append(float(plant.step(1.0)["slider.joint.velocity"]))
     assert (ends[0] - ends[1]) / (ends[1] - ends[2]) == pytest.approx(16.0, rel=0.1)
+
+
+SATELLITE = loads("""
+mbdy = 1
+[body.bus]
+mass = 30
+inertia = [10, 10, 10]
+joint = { to = "inertial", kind = "free" }
+[body.p]
+mass = 3
+com = [0.5, 0, 0]
+inertia = [0.02, 0.02, 0.02]
+joint = { to = "bus", kind = "revolute", axis = [0, 0, 1], at = [1, 0, 0], friction = 1 }
+[body.q]
+mass = 0.3
+com = [0.5, 0, 0]
+inertia = [2e-4, 2e-4, 2e-4]
+joint = { to = "p", kind = "universal", axes = [[0, 0, 1], [0, 1, 0]], at = [1, 0, 0], friction = [1, 1] }
+[body.r]
+mass = 0.3
+com = [0.5, 0, 0]
+inertia = [2e-4, 2e-4, 2e-4]
+joint = { to = "bus", kind = "revolute", axis = [0, 0, 1], at = [-1, 0, 0], friction = 1, motion = "switchable" }
+""")
+
+
+@pytest.mark.parametrize("dynamics", [Linear(), PartlyLinear(("q", "r"))], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("integrator", ["rk4", pytest.param("rosenbrock", marks=pytest.mark.slow)])
+def test_linear_dynamics_creep_at_the_rate_of_the_law(dynamics: Dynamics, integrator: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plant = Plant(SATELLITE, dynamics=dynamics, integrator=integrator, step=2e-3)
+    names = ["p.joint.rate", "q.joint.rate[1]", "q.joint.rate[2]", "r.joint.rate"]
+    for friction in (1.0, 1e3):
+        for name, share in zip(names, (0.5, 0.0, 0.5, -0.5), strict=True):
+            plant[name.replace("rate", "torque")] = share * friction
+            plant[name.replace("rate", "friction")] = friction
+        plant.step(0.5)
+        rates, fault = plant.run(20, 2e-3, pick=[plant.output_names.index(name) for name in names])
+        assert fault is None
+        np.testing.assert_allclose(rates.mean(axis=0), 1e-3 * HALF * np.array([1, 0, 1, -1]), rtol=1e-6, atol=1e-12)
+        assert np.ptp(rates, axis=0).max() < SPREAD
+    plant["r.joint.locked"] = True
+    assert plant.step(0.1)["r.joint.rate"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_second_opinions_take_friction_as_it_is_and_are_told() -> None:
+    with pytest.warns(FastMotionWarning, match=r"q\.joint\.friction\[1\] = 1 makes a motion that decays at"):
+        Plant(SATELLITE, formulation="kane")

@@ -175,6 +175,7 @@ class _Augmented:
                     pairs = (Phi[k][j] @ self.g[s] for k in self.carried[r] for j in self.carried[s])
                     a[3 + r, 3 + s] = a[3 + s, 3 + r] = ca.dot(self.g[r], reduce(add, pairs))
         for _, s, hinge in self.hinges:
+            a[3 + s, 3 + s] += self.system.lag(hinge)
             right[3 + s] = ca.dot(self.g[s], reduce(add, (loads[k] for k in self.carried[s]))) + self.system.effort(
                 hinge
             )

@@ -20,7 +20,6 @@ from mbdy.engine.order_n import efforts, spatial
 from mbdy.engine.order_n import rigid_body as kernels
 from mbdy.engine.order_n.constants import constant_fields, layout
 from mbdy.engine.order_n.equations import Equations, equations
-from mbdy.engine.order_n.resistances import Resistances
 
 
 def uncovered(model: Model) -> tuple[str, ...]:
@@ -136,6 +135,11 @@ class Hinged:
         """Torque [N.m] of drive, spring, damper and all other laws at a hinge."""
         return self._efforts[hinge.body][hinge.turn]
 
+    def lag(self, hinge: Hinge) -> SX:
+        """Inertia [kg.m2] that a hinge has besides in a step (`mbdy.engine.order_n.efforts.lags`), 0 of most."""
+        kind, rates = self.layout.structures[hinge.body], self.x[self.layout.speeds[hinge.body]]
+        return efforts.lags(kind, self.constants[hinge.body], rates)[hinge.turn] if kind.resistances else SX(0)
+
     def held(self, hinge: Hinge) -> SX:
         """1 where the hinge is prescribed or locked, 0 where it is free."""
         return self._drives[hinge.body][0][hinge.turn]
@@ -202,8 +206,7 @@ class Hinged:
             balance=None,
             latch=of_longer(full.latch, n_k) if full.latch else None,
             operations=derivatives.n_instructions(),
-            resistances=Resistances(),
-            steepest=None,
+            steepest=steepest_of_longer(full, n_k),
             n_k=n_k,
         )
 
@@ -214,6 +217,15 @@ def of_longer(function: ca.Function, n_k: int) -> ca.Function:
     symbols = [MX.sym(name, n_k if name == "k" else function.size1_in(i)) for i, name in enumerate(names)]
     results = function.call([v[: function.size1_in(i)] for i, v in enumerate(symbols)])
     return ca.Function(function.name(), symbols, results, names, outputs)
+
+
+def steepest_of_longer(full: Equations, n_k: int) -> ca.Function | None:
+    """`Equations.steepest` of ``full`` for constants that are ``n_k`` in number, of which the first are those of ``full``."""
+    if full.steepest is None:
+        return None
+    k = MX.sym("k", n_k)
+    steep = ca.vertcat(full.steepest(k[: full.n_k]), k[full.n_k :])
+    return ca.Function(full.steepest.name(), [k], [steep], ["k"], ["steep"])
 
 
 def turning(system: Hinged, hinge: Hinge, kept: Kept) -> SX:

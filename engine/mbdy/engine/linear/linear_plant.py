@@ -28,7 +28,7 @@ from casadi import MX, SX
 
 from mbdy.engine.linear.columns import Column, Columns
 from mbdy.engine.linear.error_coordinates import quaternion_tangent
-from mbdy.engine.linear.hinges import of_longer
+from mbdy.engine.linear.hinges import of_longer, steepest_of_longer
 from mbdy.engine.linear.reference_point import ReferencePoint, Values
 from mbdy.engine.model.faults import OptionError
 from mbdy.engine.model.laws import JOINT_VALUES
@@ -39,9 +39,8 @@ from mbdy.engine.order_n import rigid_body as kernels
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.constants import constant_fields
 from mbdy.engine.order_n.derivatives import forward_of
-from mbdy.engine.order_n.efforts import effort
+from mbdy.engine.order_n.efforts import effort, lags
 from mbdy.engine.order_n.equations import Equations, equations
-from mbdy.engine.order_n.resistances import Resistances
 
 DRAWS = 3
 """Random parameters at which an entry of G must be zero for it to be left out of the code."""
@@ -81,8 +80,7 @@ def linear_equations(model: Model, at: Values, geometry: str) -> Equations:
         latch=of_longer(chosen.latch, linear.n_k) if chosen.latch else None,
         balance=None,
         operations=linear.near.n_instructions(),
-        resistances=Resistances(),
-        steepest=None,
+        steepest=steepest_of_longer(full, linear.n_k),
         n_k=linear.n_k,
     )
 
@@ -242,7 +240,8 @@ class _Linear(Columns):
         away = u - SX(self.point.u)
         away[self.efforts] = self._efforts(x, x, u, k) - pieces["efforts"]
         G = SX(self.near_pattern, pieces["near"])
-        r = self._constrained(pieces["r0"] + G @ self._away(x, away, pieces["momenta"]) + added, u, G)
+        r = pieces["r0"] + G @ self._away(x, away, pieces["momenta"]) + added
+        r = self._constrained(r, u, self._lags(x, k), G)
         for j in self.floating:
             rows = self.velocity_rows(j)
             r[rows] = spatial.rotation_matrix(x[self.turned_places(j)]) @ r[rows] + u[self.gravity_places]
@@ -287,25 +286,44 @@ class _Linear(Columns):
         n = joint.n_translations
         return ca.vertcat(u[:n], spatial.quaternion_rate(x[self.turned_places(j)], u[n:]))
 
-    def _constrained(self, r: SX, u: SX, G: SX) -> SX:
-        """r with the speeds that switches hold accelerating as these say, by efforts as a constraint has them."""
+    def _lags(self, x: SX, k: SX) -> dict[int, SX]:
+        """Inertias that joints have besides in a step (`lags`), by their rows in r."""
+        found: dict[int, SX] = {}
+        for j, kind in enumerate(self.at.structures):
+            if kind.resistances:
+                own = constant_fields(kind).split(k[self.at.constants[j]])
+                begin = self.at.speeds[j].start - self.full.n_q
+                inertias = lags(kind, own, x[self.at.speeds[j]])
+                found |= {begin + i: inertias[i] for i in range(kind.resistances)}
+        return found
+
+    def _constrained(self, r: SX, u: SX, lagging: dict[int, SX], G: SX) -> SX:
+        """r with the speeds that switches hold accelerating as these say, by efforts as a constraint has them, and with
+        others held back by the inertias ``lagging``."""
         rows, inputs, flags, wanted = [], [], [], []
         for j, body in enumerate(self.model.bodies):
-            freedoms = switched(body.joint.motion)
+            freedoms, begin = switched(body.joint.motion), self.at.speeds[j].start - self.full.n_q
             acceleration = self.places(body, "joint.acceleration")
             efforts = self.places(body, "joint.force", "joint.torque")
             switches = self.places(body, "joint.prescribed", "joint.locked")
-            for at, i in enumerate(freedoms):
-                prescribed, locked = u[switches[at]], u[switches[len(freedoms) + at]]
-                rows.append(self.at.speeds[j].start - self.full.n_q + i)
+            for i in range(body.joint.n_u):
+                if i not in freedoms and begin + i not in lagging:
+                    continue
+                prescribed = locked = SX(0)
+                if i in freedoms:
+                    at = freedoms.index(i)
+                    prescribed, locked = u[switches[at]], u[switches[len(freedoms) + at]]
+                rows.append(begin + i)
                 inputs.append(self._near_inputs[efforts[i]])
                 flags.append(1 - (1 - prescribed) * (1 - locked))
-                wanted.append(prescribed * (1 - locked) * u[acceleration[i]])
+                wanted.append(prescribed * (1 - locked) * u[acceleration[i]] if i in freedoms else SX(0))
         if not rows:
             return r
         mobility, on = ca.densify(G[:, inputs]), ca.vertcat(*flags)
-        system = ca.diag(on) @ mobility[rows, :] @ ca.diag(on) + ca.diag(1 - on)
-        return r + mobility @ (on * ca.solve(system, on * (ca.vertcat(*wanted) - r[rows])))
+        lag = (1 - on) * ca.vertcat(*(lagging.get(row, SX(0)) for row in rows))
+        moved = mobility[rows, :]
+        system = ca.diag(on) @ moved + ca.diag(lag) @ moved + ca.diag(1 - on)
+        return r + mobility @ ca.solve(system, on * (ca.vertcat(*wanted) - r[rows]) - lag * r[rows])
 
     def _far(self, x: MX, u: MX, k: MX, *, branches: bool) -> MX:
         """What far inputs add to r (n_r), with ``branches`` only where some are not those of the operating point."""

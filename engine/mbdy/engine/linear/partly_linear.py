@@ -213,8 +213,10 @@ class _PartlyLinear:
         self.system, self.kept = system, kept
         self.linear = _places(system.model, linear)
         members = _places(system.model, terminal)
-        # What can be held when it is asked for is none of the constant block, which is inverted as it is.
-        self.constant = [s for s, at in enumerate(system.hinges) if at.body in members and at.motion == "free"]
+        # What can be held when it is asked for, or lags in steps, is none of the constant block, which is inverted as it is.
+        lagging = {b for b, kind in enumerate(system.layout.structures) if kind.resistances}
+        free = {s for s, at in enumerate(system.hinges) if at.motion == "free" and at.body not in lagging}
+        self.constant = [s for s, at in enumerate(system.hinges) if at.body in members and s in free]
         self.others = [s for s in range(len(system.hinges)) if s not in self.constant]
         self.at = _Geometry(system, [self._turn(hinge) for hinge in system.hinges], kept)
         self._motion()
@@ -294,6 +296,7 @@ class _PartlyLinear:
             left[3 + i, :3], left[:3, 3 + i] = at.l[s].T, at.l[s]
             for j, r in enumerate(others[: i + 1]):
                 left[3 + i, 3 + j] = left[3 + j, 3 + i] = at.coefficient(r, s)
+            left[3 + i, 3 + i] += system.lag(system.hinges[s])
         for i, s in enumerate(constant):
             mixed[i, :3] = at.l[s].T
             for j, r in enumerate(others):
