@@ -197,7 +197,7 @@ def test_bad_arguments():
         ("time,arm.joint.torque\n0,x\n", "line 2.*'x' is no number"),
         ("time,arm.joint.torque\n0,nan\n", "line 2.*finite"),
         ("time,arm.joint.torque\n0,1,2\n", "line 2.*2 values.*got 3"),
-        ("time,arm.joint.torque\n0,1\n0,2\n", "row 2.*increase"),
+        ("time,arm.joint.torque\n0,1\n0,2\n", "line 3: time must increase"),
         ("time,arm.joint.torque\n", "at least one row"),
         ("time,time\n0,1\n", "named twice"),
     ],

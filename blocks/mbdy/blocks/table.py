@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -14,8 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.errors import VariableError
 from mbdy.engine import Ports
+from mbdy.engine.model.contents import contents, number_in, table_of
+from mbdy.engine.model.faults import RefusalError
 
 Array = NDArray[np.float64]
+
+
+class _RowError(VariableError):
+    """``what`` is wrong in a ``row``, from 0, of a table."""
+
+    def __init__(self, row: int, what: str) -> None:
+        super().__init__(f"input table, row {row + 1}: {what}")
+        self.row, self.what = row, what
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +50,11 @@ class InputTable:
         object.__setattr__(self, "switches", self.switches or (False,) * columns)
         for what, array in (("time", self.time), *zip(self.names, self.values.T, strict=True)):
             if bad := np.flatnonzero(~np.isfinite(array)).tolist():
-                raise VariableError(f"input table, row {bad[0] + 1}: {what} must be finite, got {array[bad[0]]}")
+                raise _RowError(bad[0], f"{what} must be finite, got {array[bad[0]]}")
         late = np.flatnonzero(np.diff(self.time) <= 0).tolist()
         if late:
-            raise VariableError(
-                f"input table, row {late[0] + 2}: time must increase, got {self.time[late[0] + 1]} s "
-                f"after {self.time[late[0]]} s"
-            )
+            row = late[0] + 1
+            raise _RowError(row, f"time must increase, got {self.time[row]} s after {self.time[row - 1]} s")
 
     def at(self, times: Array, close: float = 0.0) -> Array:
         """Values (m, number of names) at ``times`` (m); instants nearer than ``close`` [s] are one."""
@@ -66,7 +72,16 @@ def input_table(source: str | PathLike[str] | Mapping[str, ArrayLike], table: Po
     A mapping's vector inputs may be given whole: ``{"time": (n), "bus.torque": (n, 3)}``.
     Raises `VariableError` for an unknown name, a missing column or a bad number, naming the line.
     """
-    columns = source if isinstance(source, Mapping) else _read(Path(source))
+    if not isinstance(source, Mapping):
+        path = Path(source)
+        columns, lines = _read(path)
+        try:
+            return input_table(columns, table, linear=linear)
+        except _RowError as fault:
+            raise VariableError(f"{path}, line {lines[fault.row]}: {fault.what}") from None
+        except VariableError as fault:
+            raise VariableError(f"{path}: {fault}") from None
+    columns = source
     if "time" not in columns:
         raise VariableError("an input table needs a column 'time' [s]")
     time = np.asarray(columns["time"], dtype=float).ravel()
@@ -88,8 +103,8 @@ def input_table(source: str | PathLike[str] | Mapping[str, ArrayLike], table: Po
         parts.append(_block(name, values, time.size, elements))
         names += elements
         switches += [variable.boolean] * len(elements)
-        if variable.boolean and not np.isin(parts[-1], (0.0, 1.0)).all():
-            raise VariableError(f"input table: {name!r} is a switch; its values must be 0 or 1")
+        if variable.boolean and (odd := np.flatnonzero(~np.isin(parts[-1], (0.0, 1.0)).all(axis=1))).size:
+            raise _RowError(int(odd[0]), f"{name!r} is a switch; its values must be 0 or 1")
     if doubled := {n for n in names if names.count(n) > 1}:
         raise VariableError(f"input table: given twice: {', '.join(sorted(doubled))}")
     values = np.hstack(parts) if parts else np.empty((time.size, 0))
@@ -111,32 +126,19 @@ def _block(name: str, values: ArrayLike, rows: int, elements: tuple[str, ...]) -
     return block
 
 
-def _read(path: Path) -> dict[str, list[float]]:
-    """Columns of a CSV file by their headers."""
+def _read(path: Path) -> tuple[dict[str, list[float]], list[int]]:
+    """Columns of a CSV file by their headers, and the line of each row."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file)
-            rows = [(reader.line_num, row) for row in reader if row]
+        header, rows = table_of(contents(path), path)
+        columns: dict[str, list[float]] = {name: [] for name in header}
+        for line, row in rows:
+            if len(row) != len(header):
+                point = "; write decimals with a point" if len(row) > len(header) else ""
+                raise VariableError(f"{path}, line {line}: {len(header)} values are needed, got {len(row)}{point}")
+            for name, text in zip(header, row, strict=True):
+                columns[name].append(number_in(text, f"{path}, line {line}: {name}"))
     except OSError as fault:
         raise VariableError(f"{path}: {fault.strerror or fault}") from None
-    except UnicodeDecodeError:
-        raise VariableError(f"{path}: is not UTF-8 text") from None
-    except csv.Error as fault:
-        raise VariableError(f"{path}: is no CSV file: {fault}") from None
-    if not rows:
-        raise VariableError(f"{path}: is empty; its first line names 'time' and inputs")
-    header = [name.strip() for name in rows[0][1]]
-    columns: dict[str, list[float]] = {name: [] for name in header}
-    if len(columns) != len(header):
-        raise VariableError(f"{path}: a column is named twice in {', '.join(header)}")
-    for line, row in rows[1:]:
-        if len(row) != len(header):
-            raise VariableError(f"{path}, line {line}: {len(header)} values are needed, got {len(row)}")
-        for name, text in zip(header, row, strict=True):
-            try:
-                columns[name].append(float(text.replace("_", "?")))
-            except ValueError:
-                raise VariableError(f"{path}, line {line}: {name}: {text!r} is no number") from None
-            if not math.isfinite(columns[name][-1]):
-                raise VariableError(f"{path}, line {line}: {name}: must be finite, got {text.strip()}")
-    return columns
+    except RefusalError as fault:
+        raise VariableError(str(fault)) from None
+    return columns, [line for line, _ in rows]

@@ -67,6 +67,9 @@ def body_of(source: str, table: BodyTable, path: str, folder: Path, findings: Fi
             if _finite(body):
                 return body
             return _refuse_beyond(arguments, place, findings)
+        except MemoryError:
+            findings.refuse(place, "does not fit into memory", "give fewer modes, nodes or unknowns")
+            return None
         except (np.linalg.LinAlgError, ArithmeticError):
             return _refuse_beyond(arguments, place, findings)
         except (ValueError, TypeError, LookupError, OSError, ImportError) as error:

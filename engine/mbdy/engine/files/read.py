@@ -35,6 +35,7 @@ from mbdy.engine.files.modes import Material, material_of
 from mbdy.engine.files.port_choice import choice_of
 from mbdy.engine.files.tables import FORMAT, REMEDIES, FileTable, read_tables
 from mbdy.engine.files.write import dumps
+from mbdy.engine.model.contents import FileError, contents, text_of
 from mbdy.engine.model.faults import Fault, Findings, ModelError, ModelWarning, path_of, shown
 from mbdy.engine.model.system import INERTIAL, Body, GravityGradient, Joint, Loop, Model, Wheel
 from mbdy.engine.model.whole_file import whole_file
@@ -43,6 +44,12 @@ __all__ = ["dumps", "load", "loads", "save"]
 
 _BARE_QUANTITY = re.compile(r"(?<![\"'\w.])([+-]?\d[\d_.]*(?:[eE][+-]?\d+)?)[ \t]*([^\W\d_][\w/*^·.²³°]*|[°%][\w]*)")
 """A number and a unit as they stand in a line, without quotes."""
+
+MOST_TEXT = 1 << 24
+"""Bytes of a model file; what is longer belongs into files of modal data."""
+
+MOST_LETTERS, MOST_DEPTH = 100, 16
+"""Of a name, which begins the names of variables; of tables and lists in each other."""
 
 CHECKED: MutableMapping[int, Model] = WeakValueDictionary()
 """Models, by their identity, that keep the rules of model files; what is made or changed in Python has yet to show."""
@@ -56,15 +63,14 @@ def load(path: str | PathLike[str]) -> Model:
     """
     source = fspath(path)
     try:
-        text = Path(source).read_bytes().decode("utf-8-sig")
+        text = text_of(contents(source, MOST_TEXT), source)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         meant = f"{source}.toml"
         remedy = f"did you mean {meant}?" if Path(meant).is_file() else "give the path of a TOML file"
         raise ModelError(source, [Fault("", f"cannot be read: {reason}", remedy)]) from None
-    except UnicodeDecodeError as error:
-        message = f"is not UTF-8 text: byte {error.object[error.start]:#04x} at offset {error.start}"
-        raise ModelError(source, [Fault("", message, "save it as UTF-8")]) from None
+    except FileError as error:
+        raise ModelError(source, [Fault("", error.reason, error.remedy, error.line)]) from None
     except ValueError as error:  # a path that no system has, such as one with a zero byte
         raise ModelError(source, [Fault("", f"cannot be read: {error}", "give the path of a TOML file")]) from None
     return model_of(text, source, stem=Path(source).stem, stacklevel=3)
@@ -135,7 +141,9 @@ def model_of(text: str, source: str, *, stem: str = "model", stacklevel: int = 3
 
 def _parsed(text: str, source: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
+        raw = tomllib.loads(text)
+        if not (fault := _boundless(raw)):
+            return raw
     except tomllib.TOMLDecodeError as error:
         fault = Fault(
             "", f"is not valid TOML: {error}", _unquoted(text, str(error)) or "see https://toml.io for the syntax"
@@ -147,12 +155,28 @@ def _parsed(text: str, source: str) -> dict[str, Any]:
     raise ModelError(source, [fault]) from None
 
 
+def _boundless(raw: dict[str, Any]) -> Fault | None:
+    """A fault where names are too long or tables nested too deep, before anything walks along them."""
+    tables: list[tuple[Any, int]] = [(raw, 0)]
+    while tables:
+        table, depth = tables.pop()
+        if depth > MOST_DEPTH:
+            return Fault("", f"has tables or lists nested more than {MOST_DEPTH} deep", "none of a model is")
+        for key in table if isinstance(table, dict) else ():
+            if len(key) > MOST_LETTERS:
+                message = f"the name {shown(key)} has {len(key)} letters, more than {MOST_LETTERS}"
+                return Fault("", message, "shorten it")
+        inner = table.values() if isinstance(table, dict) else table
+        tables += [(value, depth + 1) for value in inner if isinstance(value, dict | list)]
+    return None
+
+
 def _unquoted(text: str, error: str) -> str:
     """A remedy where an ``error`` of TOML's syntax stands at the unit of a number without quotes; otherwise empty."""
     place = re.search(r"line (\d+), column (\d+)", error)
     line = text.split("\n")[int(place[1]) - 1] if place else ""
     for bare in _BARE_QUANTITY.finditer(line):
-        if place and bare.start() < int(place[2]) <= bare.end() + 1:
+        if place and len(bare[0]) < MOST_LETTERS and bare.start() < int(place[2]) <= bare.end() + 1:
             return f'a value with its unit is text: write "{bare[1]} {bare[2]}"'
     return ""
 

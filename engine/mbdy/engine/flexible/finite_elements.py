@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -10,8 +9,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.io import mmread
 
+from mbdy.engine.flexible.matrices import read_matrix
+from mbdy.engine.model.contents import FileError, contents, number_in, table_of
 from mbdy.engine.model.faults import RefusalError
 
 DENSE = 1500
@@ -36,6 +36,8 @@ class FiniteElements:
         self, mass: Any, stiffness: Any, places: Mapping[int, Sequence[float]], freedoms: Sequence[Freedom]
     ) -> None:
         self.size = len(freedoms)
+        if not self.size:
+            raise RefusalError("freedoms: there is none; give the nodes of the matrices and what they can do")
         self.mass = _checked("mass", mass, self.size)
         self.stiffness = _checked("stiffness", stiffness, self.size)
         self.order = [(int(node), int(freedom)) for node, freedom in freedoms]
@@ -129,24 +131,6 @@ class FiniteElements:
         return np.einsum("nk,nk->k", motions, self.stiffness @ motions) / np.maximum(alone, np.finfo(float).tiny)
 
 
-def read_matrix(path: str | Path) -> Any:
-    """A matrix from a ``.npy`` or ``.npz`` (array or scipy sparse) or Matrix Market ``.mtx`` file."""
-    path = Path(path)
-    if path.suffix == ".npy":
-        return np.load(path, allow_pickle=False)
-    if path.suffix == ".mtx":
-        return mmread(path)
-    if path.suffix == ".npz":
-        with np.load(path, allow_pickle=False) as stored:
-            names = list(stored)
-            if len(names) == 1:
-                return stored[names[0]]
-        if "format" in names:
-            return sparse.load_npz(path)
-        raise RefusalError(f"{path}: must hold one array or one scipy sparse matrix, has {', '.join(names)}")
-    raise RefusalError(f"{path}: must be a .npy, .npz or .mtx file")
-
-
 def read_finite_elements(mass: str | Path, stiffness: str | Path, nodes: str | Path) -> FiniteElements:
     """A model from files: two matrices and a table of nodes in CSV.
 
@@ -155,21 +139,35 @@ def read_finite_elements(mass: str | Path, stiffness: str | Path, nodes: str | P
     """
     places: dict[int, list[float]] = {}
     freedoms: list[Freedom] = []
-    with Path(nodes).open(newline="", encoding="utf-8-sig") as file:
-        for number, row in enumerate(csv.DictReader(file, skipinitialspace=True), start=2):
-            try:
-                node = int(row["node"])
-                places[node] = [float(row[axis]) for axis in "xyz"]
-                freedoms += [(node, int(digit)) for digit in (row.get("freedoms") or "123456").strip()]
-            except (KeyError, TypeError, ValueError):
-                raise RefusalError(
-                    f"{nodes}, line {number}: needs the columns node, x, y, z (and freedoms), as numbers"
-                ) from None
+    header, rows = table_of(contents(nodes), nodes)
+    if missing := [name for name in ("node", *"xyz") if name not in header]:
+        raise FileError(nodes, f"needs the columns node, x, y, z (and maybe freedoms), has no {', '.join(missing)}")
+    for line, values in rows:
+        row = dict(zip(header, values, strict=False))
+        try:
+            if not len(header) - 1 <= len(values) <= len(header):
+                raise RefusalError(f"{len(header)} values are needed, got {len(values)}", "decimals have points")
+            node = number_in(row["node"], "node")
+            if not node.is_integer():
+                raise RefusalError(f"node: must be a whole number, got {row['node']}")
+            if node in places:
+                raise RefusalError(f"node: {node:.0f} is there twice")
+            places[int(node)] = [number_in(row.get(axis, ""), axis) for axis in "xyz"]
+            digits = (row.get("freedoms") or "").strip() or "123456"
+            if not set(digits) <= set("123456"):
+                raise RefusalError(f"freedoms: must be digits from 1 to 6, got {digits[:60]!r}")
+            freedoms += [(int(node), int(digit)) for digit in digits]
+        except RefusalError as fault:
+            raise FileError(nodes, fault.message, fault.remedy, line) from None
     return FiniteElements(read_matrix(mass), read_matrix(stiffness), places, freedoms)
 
 
 def _checked(name: str, matrix: Any, size: int) -> sparse.csr_array:
     """As a sparse array, symmetric to the last figure; ValueError where it is not a matrix of this size."""
+    if np.iscomplexobj(matrix.data if sparse.issparse(matrix) else matrix):
+        raise RefusalError(f"{name}: must be real, is complex")
+    if sparse.issparse(matrix) and hasattr(matrix, "check_format"):
+        matrix.check_format(full_check=True)  # what is out of bounds would be read from memory of others
     array = sparse.csr_array(matrix)
     if array.shape != (size, size):
         raise RefusalError(f"{name}: must be {size} x {size}, one row for each degree of freedom, got {array.shape}")

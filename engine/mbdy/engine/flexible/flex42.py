@@ -11,7 +11,9 @@ import numpy as np
 
 from mbdy.engine.flexible.modal_body import ModalBody, node_of, tuples_of, unturned_of
 from mbdy.engine.flexible.moments import axial_of, inertia_of
+from mbdy.engine.model.contents import contents, number_in, reading, text_of
 from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.limits import MOST_MODES
 from mbdy.engine.model.system import Flex, Matrix3, Node, Vector3
 
 _SECTIONS = (
@@ -29,6 +31,12 @@ _SECTIONS = (
     ("linear", r"Linear Modal Integral"),
     ("angular", r"Angular Modal Integral"),
 )
+_ROWS = {
+    "locations": (1, 3), "psi": (3, 1), "theta": (3, 1), "mass": (2, 1), "stiffness": (2, 1), "damping": (2, 1),
+    "linear": (3, 1), "angular": (4, 1),
+}  # fmt: skip
+"""How many indices and values a row of a section has; a location may be without its ID."""
+SORT = "flexible body of 42"
 Rows = list[list[float]]
 
 
@@ -66,7 +74,15 @@ class Listed42:
 
 def list_42(path: str | Path) -> Listed42:
     """The nodes of a ``Flex_*.txt`` file; raises ValueError as `read_42`."""
-    return _listed(_sections(Path(path).read_text(encoding="utf-8", errors="replace"), str(path))[1], str(path))
+    return _read(path)[2]
+
+
+def _read(path: str | Path) -> tuple[int, Mapping[str, Rows], Listed42]:
+    """The number of modes, the sections and the nodes of a file."""
+    text = text_of(contents(path), path, foreign=True)
+    with reading(path, SORT):
+        m, sections = _sections(text, str(path))
+        return m, sections, _listed(sections, str(path))
 
 
 def _listed(sections: Mapping[str, Rows], source: str) -> Listed42:
@@ -109,14 +125,12 @@ def read_42(
     of nodes that the file does not have, with those that it has.
     Where the inboard joint's shapes are not zero, move the body frame with `mbdy.engine.flexible.moments.clamped`.
     """
-    source = str(path)
-    m, sections = _sections(Path(path).read_text(encoding="utf-8", errors="replace"), source)
-    listed = _listed(sections, source)
+    m, sections, listed = _read(path)
     if nodes is None:
         nodes = {f"node_{number}": (number, at) for number, at in listed.places.items()}
     nodes = {name: (listed.number(name, number), at) for name, (number, at) in nodes.items()}
     joints = {name: (listed.joint(name, number), at) for name, (number, at) in (joints or {}).items()}
-    try:
+    with reading(path, SORT), np.errstate(all="ignore"):
         masses, stiffness, damping = (_sparse(sections, name, (m, m)) for name in ("mass", "stiffness", "damping"))
         linear = _sparse(sections, "linear", (3, 3, m)).transpose(2, 0, 1)
         angular = _sparse(sections, "angular", (3, 3, m, m)).transpose(2, 3, 0, 1)
@@ -135,8 +149,6 @@ def read_42(
             gyroscopic=tuples_of(axial_of(angular)) if angular.any() else (),
         )
         named = {**_nodes(sections, "nodes", nodes, m), **_nodes(sections, "joints", joints, m)}
-    except ValueError as error:
-        raise RefusalError(f"{source}: {error}") from None
     return ModalBody(mass=mass, com=com, inertia=inertia, flex=flex, nodes=named, unturned=unturned_of(named))
 
 
@@ -149,8 +161,8 @@ def _sections(text: str, source: str) -> tuple[int, dict[str, Rows]]:
         raise RefusalError(
             f"{source}: not a flexible body file of 42; its third line must give the number of modes"
         ) from None
-    if m < 1:
-        raise RefusalError(f"{source}: has {m} modes, one or more are needed")
+    if not 1 <= m <= MOST_MODES:
+        raise RefusalError(f"{source}, line 3: has {m} modes, 1 to {MOST_MODES} can be")
     sections: dict[str, Rows] = {}
     group, rows = "", None
     for number, line in enumerate(lines[3:], start=4):
@@ -165,16 +177,22 @@ def _sections(text: str, source: str) -> tuple[int, dict[str, Rows]]:
             rows = sections.setdefault(f"{group} {name}" if name in ("psi", "theta") else name, [])
         elif body and not body.startswith("[") and rows is not None:
             try:
-                rows.append([float(word) for word in body.split()])
+                rows.append([number_in(word, "a number") for word in body.split()])
             except ValueError:
-                raise RefusalError(f"{source}, line {number}: must be numbers, got {body[:60]!r}") from None
+                raise RefusalError(f"{source}, line {number}: must be numbers, all finite, got {body[:60]!r}") from None
     for name, rows in sections.items():
         if name in ("initial", "moment", "momentum"):
             continue
-        if not rows or len(rows[0]) != 1 or len(rows) != 1 + int(rows[0][0]):
+        if not rows or len(rows[0]) != 1 or len(rows) != 1 + rows[0][0]:
             said = rows[0][0] if rows else "nothing"
             raise RefusalError(f"{source}: section {name} says {said} entries and has {max(len(rows) - 1, 0)}")
         del rows[0]
+        indices, values = _ROWS[name.split()[-1]]
+        for row in rows:
+            if len(row) != indices + values and not (name == "locations" and len(row) == values):
+                raise RefusalError(f"{source}: section {name}: a row needs {indices + values} numbers, got {len(row)}")
+            if not all(index.is_integer() for index in row[:-values]):
+                raise RefusalError(f"{source}: section {name}: indices must be whole numbers, got {row[:-values]}")
     return m, sections
 
 

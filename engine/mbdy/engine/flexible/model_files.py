@@ -14,6 +14,7 @@ from mbdy.engine.flexible.modal_body import ModalBody
 from mbdy.engine.flexible.nastran import read_nastran
 from mbdy.engine.flexible.reduction import reduce
 from mbdy.engine.flexible.sid import read_sid
+from mbdy.engine.model.contents import contents, text_of
 from mbdy.engine.model.faults import RefusalError, warn
 from mbdy.engine.model.system import Matrix3, Vector3
 
@@ -41,7 +42,7 @@ def modal_file(
     Raises ValueError naming the file and what is missing; warns of a number whose place in the file is another. See
     `read_sid` and `read_42`.
     """
-    head = Path(path).read_text(encoding="utf-8", errors="replace").partition("\n")[0]
+    head = text_of(contents(path), path, foreign=True).partition("\n")[0]
     wanted, numbers, joints = nodes or {}, numbers or {}, joints or {}
     for key, given in (("numbers", numbers), ("joints", joints)):
         if given and (unknown := next(iter(given.keys() - wanted.keys()), None)):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mbdy.engine.flexible.finite_elements import FiniteElements
+from mbdy.engine.model.contents import contents, reading
 from mbdy.engine.model.faults import MissingPackageError, RefusalError
 
 INSTALL = "pip install 'numpy<2.4' && pip install --no-deps 'pyNastran>=1.4'"
@@ -36,7 +40,8 @@ def read_nastran(
     for name in (mass, stiffness):
         if name not in tables.dmig:
             raise RefusalError(f"{source}: has no DMIG {name}; it has {', '.join(tables.dmig) or 'none'}")
-        kept.append(_matrix(tables.dmig[name], f"{source}: DMIG {name}"))
+        with reading(source, f"DMIG {name}"):
+            kept.append(_matrix(tables.dmig[name], f"{source}: DMIG {name}"))
     freedoms = list(dict.fromkeys([*kept[1][1], *kept[0][1]]))
     freedoms.sort()
     row = {freedom: k for k, freedom in enumerate(freedoms)}
@@ -56,7 +61,8 @@ def read_nastran(
                 f"{bulk}: displacements of grid point {node} are in coordinate system {grid.Cd()}; write the matrices "
                 "in the basic one (CD = 0)"
             )
-        places[node] = grid.get_position().tolist()
+        with reading(bulk, "Nastran bulk data"):
+            places[node] = grid.get_position().tolist()
     return FiniteElements(full[0], full[1], places, freedoms)
 
 
@@ -66,11 +72,14 @@ def _bulk(path: str | Path) -> Any:
         bdf = import_module("pyNastran.bdf.bdf")
     except (ImportError, AttributeError) as error:  # the latter with a numpy that it does not know
         raise MissingPackageError(f"Nastran files need pyNastran; install it with: {INSTALL}") from error
-    text = Path(path).read_text(encoding="latin-1")
+    text = contents(path).decode("latin-1")
     punch = not any(line.upper().startswith(("CEND", "BEGIN BULK", "BEGIN,BULK")) for line in text.splitlines())
     model = bdf.BDF(debug=None, log=None)
-    model.read_bdf(str(path), xref=False, punch=punch, validate=False)
-    model.safe_cross_reference()
+    with reading(path, "Nastran bulk data"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns of, and prints, fields that it then refuses
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+            model.read_bdf(str(path), xref=False, punch=punch, validate=False)
+            model.safe_cross_reference()
     return model
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.limits import MOST_MODES
 
 CIRCLE = {"x": "xyz", "y": "yzx", "z": "zxy"}
 UNIT = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -64,6 +65,8 @@ def counts_of(modes: Sequence[int], size: int) -> list[int]:
     counts = list(modes)
     if len(counts) > size or any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in counts):
         raise RefusalError(f"modes: up to {size} whole numbers from 0 are needed, got {modes}")
+    if sum(counts) > MOST_MODES:
+        raise RefusalError(f"modes: {sum(counts)} are more than a body can have, {MOST_MODES}")
     return counts + [0] * (size - len(counts))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from mbdy.engine.flexible.modal import check_body
 from mbdy.engine.flexible.modal_body import ModalBody, node_of, tuples_of, unturned_of
 from mbdy.engine.flexible.sid_text import Sid, Taylor, parse_sid, sid_text, write_text
+from mbdy.engine.model.contents import contents, reading, text_of
 from mbdy.engine.model.faults import RefusalError
 from mbdy.engine.model.rotations import cross_matrix
 from mbdy.engine.model.system import Flex, Node
@@ -39,12 +40,12 @@ def read_sid(path: str | Path, nodes: Mapping[str, str] | None = None, *, turnin
     Source: O. Wallrapp, Mechanics of Structures and Machines 22 (1994) 283-304; R. Schwertassek, O. Wallrapp, Dynamik
     flexibler Mehrkoerpersysteme (1999), section 6.5, table 6.9.
     """
-    source = str(path)
-    return sid_body(
-        parse_sid(Path(path).read_text(encoding="utf-8", errors="replace"), source), source, nodes, turning_stiffness
-    )
+    text = text_of(contents(path), path, foreign=True)
+    with reading(path, "standard input data"):
+        return sid_body(parse_sid(text, str(path)), str(path), nodes, turning_stiffness)
 
 
+@np.errstate(all="ignore")
 def sid_body(sid: Sid, source: str, nodes: Mapping[str, str] | None, turning_stiffness: bool) -> ModalBody:
     """The body of parsed SID blocks; see `read_sid`."""
     m = sid.modes

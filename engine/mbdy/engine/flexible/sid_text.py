@@ -13,7 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from mbdy.engine.model.contents import number_in
 from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.limits import MOST_MODES
 from mbdy.engine.model.whole_file import whole_file
 
 SYMMETRIC, UNIT = 2, 4
@@ -21,6 +23,8 @@ SYMMETRIC, UNIT = 2, 4
 will do."""
 MIRRORED = 1e-4
 """How far entries across the diagonal of a symmetric matrix may differ, of the larger; files keep six figures or so."""
+MOST_ENTRIES = 50_000_000
+"""Of all blocks of a file, told by their sizes."""
 _ENTRY = re.compile(r"m([01n])\s*\(([^)]*)\)\s*=\s*(\S+)")
 _FIELD = re.compile(r"(order|nrow|ncol|nq|nqn|structure)\s*=\s*(-?\d+)\s*$")
 
@@ -82,7 +86,7 @@ def parse_sid(text: str, source: str = "SID") -> Sid:
     """Read the text of a file. Raises ValueError naming ``source``, the line and what is wrong with it."""
     blocks: dict[str, Taylor] = {}
     nodes: dict[str, dict[str, Taylor]] = {}
-    mass, modes = None, 0
+    mass: float | None = None
     place: dict[str, Taylor] | None = None
     block: Taylor | None = None
     name = ""
@@ -95,8 +99,6 @@ def parse_sid(text: str, source: str = "SID") -> Sid:
                 continue
             elif words[0] == "mass":
                 mass = _number(line)
-            elif words[0] == "nelastq":
-                modes = int(_number(line))
             elif words[:2] == ["new", "node"]:
                 key = line.partition("=")[2].strip()
                 if key in nodes:
@@ -113,8 +115,14 @@ def parse_sid(text: str, source: str = "SID") -> Sid:
         raise RefusalError(f"{source}: block {name} does not end")
     if mass is None or "Me" not in blocks or "mdCM" not in blocks:
         raise RefusalError(f"{source}: needs refmod with mass, and the blocks mdCM and Me")
+    if mass <= 0:
+        raise RefusalError(f"{source}: mass must be > 0 kg, got {mass:g}")
     modes = blocks["Me"].rows
     every = [*blocks.items(), *((f"node {key} {name}", t) for key, node in nodes.items() for name, t in node.items())]
+    if not 1 <= modes <= MOST_MODES:
+        raise RefusalError(f"{source}: Me: nrow must be the number of modes, 1 to {MOST_MODES}, got {modes}")
+    if (entries := sum(taylor.rows * taylor.columns for _, taylor in every) * (modes + 1)) > MOST_ENTRIES:
+        raise RefusalError(f"{source}: nrow, ncol: all blocks have {entries:,} entries, above {MOST_ENTRIES:,}")
     columns_last = _columns_last([taylor for _, taylor in every])
     for label, taylor in every:
         try:
@@ -162,12 +170,16 @@ def _in_block(block: Taylor, name: str, line: str, words: Sequence[str]) -> tupl
         if match[1] == "nqn":
             if int(match[2]):
                 raise RefusalError(f"{name}: nqn = {match[2]}, terms of higher order are not known here")
+        elif int(match[2]) < 0:
+            raise RefusalError(f"{name}: {match[1]} must not be negative, got {match[2]}")
         else:
             setattr(block, key, int(match[2]))
     elif match := _ENTRY.match(line.strip()):
         if match[1] == "n":
             raise RefusalError(f"{name}: terms of higher order (mn) are not known here")
         index = tuple(int(i) for i in match[2].split(","))
+        if len(index) not in (2, 3):
+            raise RefusalError(f"{name}: m{match[1]}({match[2]}) must have two or three indices")
         # some writers call linear entries m0 too: three indices are those of a linear one
         block.entries.append((len(index) - 2, index, _real(match[3])))
     else:
@@ -198,7 +210,7 @@ def _number(line: str) -> float:
 
 
 def _real(text: str) -> float:
-    return float(text.replace("D", "e").replace("d", "e"))
+    return number_in(text.replace("D", "e").replace("d", "e"), "a number")
 
 
 def _written(value: float) -> str:

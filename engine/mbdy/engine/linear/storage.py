@@ -7,10 +7,7 @@ there is a second-order form ``M, Damping, G, K, Forcing`` with ``coordinates`` 
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
-import zlib
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -18,8 +15,11 @@ from typing import Any
 import numpy as np
 
 from mbdy.engine.linear.linearization import Linearization
+from mbdy.engine.linear.mat_file import mat_variables
 from mbdy.engine.linear.second_order import SecondOrder
+from mbdy.engine.model.contents import contents, reading
 from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.numpy_files import NUMBERS, TEXT, Archive
 from mbdy.engine.model.whole_file import whole_file
 
 ENDINGS = (".npz", ".mat", ".json")
@@ -28,8 +28,6 @@ VECTORS = ("residual", "input_values", "output_values")
 NAMES = ("states", "inputs", "outputs", "state_units", "input_units", "output_units", "notes")
 SECOND_ORDER = {"M": "M", "Damping": "D", "G": "G", "K": "K", "Forcing": "B"}
 """Matrices of the second-order form by their names in files, where D and B are those of the first-order form."""
-FAULTS = (KeyError, TypeError, ValueError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error)
-"""What readers raise for files that are cut or hold something else."""
 
 
 def save(linear: Linearization, path: str | PathLike[str]) -> None:
@@ -54,11 +52,9 @@ def save(linear: Linearization, path: str | PathLike[str]) -> None:
 def load(path: str | PathLike[str]) -> Linearization:
     """See `Linearization.load`."""
     read = {".json": json.loads, ".npz": _npz, ".mat": _mat}[_ending(path)]
-    contents = Path(path).read_bytes()
-    try:
-        return _linearization(read(contents))
-    except FAULTS as fault:
-        raise RefusalError(f"{path}: holds no linearization, or not all of it: {fault}") from None
+    data = contents(path)
+    with reading(path, "linearization"):
+        return _linearization(read(data))
 
 
 def plain(linear: Linearization) -> dict[str, Any]:
@@ -96,30 +92,17 @@ def _shaped(contents: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _npz(contents: bytes) -> dict[str, Any]:
-    with np.load(io.BytesIO(contents)) as file:
-        return {key: file[key].tolist() for key in file.files}
+def _npz(data: bytes) -> dict[str, Any]:
+    archive = Archive(data)
+    return {name: archive.array(name, NUMBERS + TEXT).tolist() for name in archive.names}
 
 
-def _mat(contents: bytes) -> dict[str, Any]:
-    from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
-
-    try:
-        read = loadmat(io.BytesIO(contents))
-    except MatReadError as fault:
-        raise RefusalError(str(fault)) from None
-    plain: dict[str, Any] = {}
-    for key, value in read.items():
-        if key.startswith("__"):
-            continue
-        if value.dtype == object:
-            plain[key] = [str(cell[0]) if len(cell) else "" for cell in value.ravel()]
-        elif value.dtype.kind == "U":
-            plain[key] = str(value[0]) if value.size else ""
-        else:
-            plain[key] = value.ravel().tolist() if key in (*VECTORS, "state_values") else value.tolist()
-    return {key: [] if key in NAMES and not len(value) else value for key, value in plain.items()}
+def _mat(data: bytes) -> dict[str, Any]:
+    variables = mat_variables(data)
+    for key, value in variables.items():
+        if isinstance(value, np.ndarray):
+            variables[key] = value.ravel().tolist() if key in (*VECTORS, *NAMES, "state_values") else value.tolist()
+    return variables
 
 
 def _linearization(contents: dict[str, Any]) -> Linearization:
@@ -132,7 +115,10 @@ def _linearization(contents: dict[str, Any]) -> Linearization:
             **{name: read[key] for key, name in SECOND_ORDER.items()},
         )
     parts: dict[str, Any] = {key: read[key] for key in (*MATRICES, *VECTORS)}
-    parts |= {key: tuple(read[key]) for key in NAMES}
+    parts |= {key: tuple(map(str, read[key])) for key in NAMES}
+    for key, array in read.items():
+        if isinstance(array, np.ndarray) and not np.all(np.isfinite(array)):
+            raise RefusalError(f"{key}: all entries must be finite numbers")
     return Linearization(
         name=str(read["name"]),
         **parts,

@@ -1,5 +1,8 @@
 """Limits that the reader of files and the equations share."""
 
+MOST_MODES = 200
+"""Of one body: its second-order integrals are 18 m² numbers, and the equations of a step as many."""
+
 PARALLEL = 1e-9
 """Sine of the angle below which two axes count as parallel."""
 PIVOT_ROUNDING = 4 * 2.0**-52

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import zipfile
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from mbdy.engine.model.contents import BROKEN, readable
 from mbdy.fmu.export import ExportError
 
 if TYPE_CHECKING:
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 
 FMI = "2.0"
 """The version that SSP 1.0 packages hold and their simulators run."""
+DESCRIPTION = "modelDescription.xml"
+MOST_DESCRIPTION = 1 << 26
+"""Bytes of a description; the largest known have a quarter of that."""
 BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd")
 """By which quantities are told apart; the radian too, where units have other names."""
 
@@ -78,10 +83,16 @@ def read(name: str, path: str | os.PathLike[str], label: str = "") -> Component:
 def _check_version(file: Path, label: str) -> None:
     try:
         with zipfile.ZipFile(file) as opened:
-            version = ElementTree.fromstring(opened.read("modelDescription.xml")).get("fmiVersion", "")
+            size = opened.getinfo(DESCRIPTION).file_size
+            if size > MOST_DESCRIPTION:
+                raise ExportError(
+                    f"{label}: its {DESCRIPTION} has {readable(size)}, more than the {readable(MOST_DESCRIPTION)} that "
+                    "are read"
+                )
+            version = ElementTree.fromstring(opened.read(DESCRIPTION)).get("fmiVersion", "")
     except KeyError:
-        raise ExportError(f"{label}: is no FMU, it holds no modelDescription.xml; give an FMU") from None
-    except (ElementTree.ParseError, zipfile.BadZipFile) as fault:
+        raise ExportError(f"{label}: is no FMU, it holds no {DESCRIPTION}; give an FMU") from None
+    except (*BROKEN, lzma.LZMAError, MemoryError) as fault:
         raise ExportError(f"{label}: is a damaged FMU ({fault}); export it again") from fault
     if version != FMI:
         raise ExportError(f"{label}: is of FMI {version or 'no version'}; export it as FMI {FMI}, co-simulation")
