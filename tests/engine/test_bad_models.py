@@ -98,6 +98,14 @@ def test_all_faults_at_once() -> None:
     }  # fmt: skip
 
 
+def test_all_faults_of_a_loop_at_once() -> None:
+    text = bars("at_a = [0, 1]", "time_constant = -1", "closed = false", kind='kind = "pni"', name="loop.'two words'")
+    with pytest.raises(ModelError) as caught:
+        loads(text.replace('"coupler.end"', '"cuopler"').replace("rocker.tip", "rocker.top"))
+    keys = ("", ".a", ".b", ".at_a", ".time_constant", ".closed", ".kind")
+    assert {fault.path for fault in caught.value.faults} == {f'loop."two words"{key}' for key in keys}
+
+
 def test_no_fault_follows_from_another() -> None:
     """A body whose joint or mass is unreadable is still a parent, and has unknown start values."""
     text = bus(mass='mass = "x"', joint='joint = "inertial"') + "\n[initial]\nbus.omega = 1"

@@ -61,11 +61,27 @@ TIME_CONSTANT = 0.1
 """[s] Where the file gives none."""
 
 
-def loop_of(name: str, table: LoopTable, findings: Findings) -> Loop | None:
-    """The loop that ``table`` spells; None where there are faults, which go to ``findings``."""
+def loop_of(
+    name: str, table: LoopTable, bodies: Mapping[str, Body], unread: set[str], findings: Findings
+) -> Loop | None:
+    """The loop that ``table`` spells, between two places that exist and can move against each other.
+
+    None where there are faults, which go to ``findings``. ``unread`` are bodies of the file that could not be read; a
+    loop on them is passed over.
+    """
     path, before = path_of(("loop", name)), len(findings.faults)
     sound = not findings.faulty(path)
     check_name(name, path, findings)
+    sides = [_side(side, table, path, findings) for side in "ab"]
+    judged = [
+        _check_side(side, f"{path}.{key}", key, bodies, unread, findings) for key, side in zip("ab", sides, strict=True)
+    ]
+    constant = TIME_CONSTANT
+    if table.time_constant is not None:
+        constant = _number(table, "time_constant", "s", path, findings, zero=True)
+    if not table.closed and not table.switchable and not findings.faulty(f"{path}.switchable"):
+        remedy = "add switchable = true, or remove the loop"
+        findings.refuse(f"{path}.closed", "is false, and nothing can ever close the loop", remedy)
     kind = _kind(table, path, findings)
     if kind is None:
         return None
@@ -73,49 +89,39 @@ def loop_of(name: str, table: LoopTable, findings: Findings) -> Loop | None:
         takes = ", ".join(sorted(KEYS[kind] - _ALL)) or "none of the others"
         remedy = f"remove it; besides the keys of all loops it takes {takes}"
         findings.refuse(f"{path}.{key}", f"a loop of kind {kind} takes no '{key}'", remedy)
-    sides = [_side(side, table, path, findings) for side in "ab"]
     axes = _axes(kind, table, path, findings)
     rows = _rows(table, path, findings) if kind == "rows" else ROWS[kind]
     distance = _number(table, "distance", "m", path, findings) if kind == "distance" else None
-    constant = TIME_CONSTANT
-    if table.time_constant is not None:
-        constant = _number(table, "time_constant", "s", path, findings, zero=True)
-    if not table.closed and not table.switchable and not findings.faulty(f"{path}.switchable"):
-        remedy = "add switchable = true, or remove the loop"
-        findings.refuse(f"{path}.closed", "is false, and nothing can ever close the loop", remedy)
-    if len(findings.faults) > before or not sound or axes is None or constant is None:
+    if len(findings.faults) > before or not sound or not all(judged) or axes is None or constant is None:
         return None
     turned = [replace(s, frame=_turned(s.frame, letter, axis)) for s, (letter, axis) in zip(sides, axes, strict=True)]
-    return Loop(
+    loop = Loop(
         name=name, a=turned[0], b=turned[1], rows=rows, distance=distance, kind=kind,
         time_constant=constant, closed=table.closed, switchable=table.switchable,
     )  # fmt: skip
+    return loop if check_that_it_moves(loop, bodies, findings) else None
 
 
-def check_loop(loop: Loop, bodies: Mapping[str, Body], unread: set[str], findings: Findings) -> bool:
-    """Whether ``loop`` joins two places that exist and can move against each other; what is wrong goes to ``findings``.
-
-    ``unread`` are bodies of the file that could not be read; what is on them is passed over.
-    """
-    path, before, judged = path_of(("loop", loop.name)), len(findings.faults), True
-    for key, side in (("a", loop.a), ("b", loop.b)):
-        place = f"{path}.{key}"
-        if side.body == INERTIAL:
-            roots = [body.name for body in bodies.values() if body.joint.kind == "attitude"]
-            if side.node:
-                findings.refuse(place, f"inertial space has no node '{side.node}'", f"give at_{key} instead")
-            if roots:
-                message = f"no loop leads to inertial beside a root of kind attitude, which '{roots[0]}' is"
-                findings.refuse(place, message, 'use kind = "free" for that root')
-        elif side.body in unread:
-            judged = False
-        elif side.body not in bodies:
-            findings.refuse(place, f"there is no body '{side.body}'", nearest(side.body, [*bodies, INERTIAL]))
-        else:
-            judged &= check_place(bodies[side.body], side.node, side.at, place, f"at_{key}", findings)
-    if not judged or len(findings.faults) > before:
+def _check_side(
+    side: Side, place: str, key: str, bodies: Mapping[str, Body], unread: set[str], findings: Findings
+) -> bool:
+    """Whether the ``side`` at the path ``place`` exists and could be read; refuses one that does not exist."""
+    if findings.faulty(place):
         return False
-    return check_that_it_moves(loop, bodies, findings)
+    if side.body == INERTIAL:
+        roots = [body.name for body in bodies.values() if body.joint.kind == "attitude"]
+        if side.node:
+            findings.refuse(place, f"inertial space has no node '{side.node}'", f"give at_{key} instead")
+        if roots:
+            message = f"no loop leads to inertial beside a root of kind attitude, which '{roots[0]}' is"
+            findings.refuse(place, message, 'use kind = "free" for that root')
+        return not (side.node or roots)
+    if side.body in unread:
+        return False
+    if side.body not in bodies:
+        findings.refuse(place, f"there is no body '{side.body}'", nearest(side.body, [*bodies, INERTIAL]))
+        return False
+    return check_place(bodies[side.body], side.node, side.at, place, f"at_{key}", findings)
 
 
 def check_joints_places(

@@ -30,7 +30,7 @@ from mbdy.engine.files.inertia import faults_of_energy, faults_of_inertia
 from mbdy.engine.files.initial import STARTS, starts_of
 from mbdy.engine.files.joints import joint_of, place_of
 from mbdy.engine.files.lines import with_lines
-from mbdy.engine.files.loops import check_joints_places, check_loop, loop_of
+from mbdy.engine.files.loops import check_joints_places, loop_of
 from mbdy.engine.files.modes import Material, material_of
 from mbdy.engine.files.port_choice import choice_of
 from mbdy.engine.files.tables import FORMAT, REMEDIES, FileTable, read_tables
@@ -45,11 +45,11 @@ __all__ = ["dumps", "load", "loads", "save"]
 _BARE_QUANTITY = re.compile(r"(?<![\"'\w.])([+-]?\d[\d_.]*(?:[eE][+-]?\d+)?)[ \t]*([^\W\d_][\w/*^·.²³°]*|[°%][\w]*)")
 """A number and a unit as they stand in a line, without quotes."""
 
-MOST_TEXT = 1 << 24
+MOST_BYTES = 1 << 24
 """Bytes of a model file; what is longer belongs into files of modal data."""
 
-MOST_LETTERS, MOST_DEPTH = 100, 16
-"""Of a name, which begins the names of variables; of tables and lists in each other."""
+MOST_LETTERS, MOST_TEXT, MOST_DEPTH = 100, 4096, 16
+"""Of a name, which begins the names of variables; of a text; of tables and lists in each other."""
 
 CHECKED: MutableMapping[int, Model] = WeakValueDictionary()
 """Models, by their identity, that keep the rules of model files; what is made or changed in Python has yet to show."""
@@ -63,7 +63,7 @@ def load(path: str | PathLike[str]) -> Model:
     """
     source = fspath(path)
     try:
-        text = text_of(contents(source, MOST_TEXT), source)
+        text = text_of(contents(source, MOST_BYTES), source)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         meant = f"{source}.toml"
@@ -166,8 +166,13 @@ def _boundless(raw: dict[str, Any]) -> Fault | None:
             if len(key) > MOST_LETTERS:
                 message = f"the name {shown(key)} has {len(key)} letters, more than {MOST_LETTERS}"
                 return Fault("", message, "shorten it")
-        inner = table.values() if isinstance(table, dict) else table
-        tables += [(value, depth + 1) for value in inner if isinstance(value, dict | list)]
+        for value in table.values() if isinstance(table, dict) else table:
+            if isinstance(value, str) and len(value) > MOST_TEXT:
+                return Fault(
+                    "", f"the text {shown(value)} has {len(value)} letters, more than {MOST_TEXT}", "shorten it"
+                )
+            if isinstance(value, dict | list):
+                tables.append((value, depth + 1))
     return None
 
 
@@ -229,8 +234,8 @@ def _body(
 def _loops(file: FileTable, bodies: tuple[Body, ...], unread: set[str], findings: Findings) -> tuple[Loop, ...]:
     """The loops without fault, each between two places that exist."""
     by_name = {body.name: body for body in bodies}
-    loops = [loop_of(name, table, findings) for name, table in file.loop.items()]
-    return tuple(loop for loop in loops if loop and check_loop(loop, by_name, unread, findings))
+    loops = [loop_of(name, table, by_name, unread, findings) for name, table in file.loop.items()]
+    return tuple(loop for loop in loops if loop)
 
 
 def _gradient(file: FileTable, joints: dict[str, Joint], findings: Findings) -> GravityGradient | None:
