@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 from example_models import each_example
-from mbdy.app.evidence import literal
+from mbdy.app.pages import literal
 from mbdy.engine.verification.formulations import FORMULATIONS, Formulation
 
 HINGED = """
@@ -140,6 +141,26 @@ def test_the_evidence_page_as_html(mbdy, pair):
     page = Path("evidence.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "two &lt;hinged&gt; bodies" in page
+    assert "<pre>" not in page
+    for tag, least in (("h1", 1), ("h2", 4), ("table", 3), ("svg", 2), ("rect", 7)):
+        assert len(re.findall(rf"<{tag}[ >]", page)) >= least
+
+
+def test_the_evidence_as_json_is_what_is_said_as_json(mbdy, pair):
+    said = mbdy("verify", pair, "--states", 1, "--report", "evidence.json", "--json").json
+    kept = json.loads(Path("evidence.json").read_text(encoding="utf-8"))
+    assert kept == {name: said[name] for name in kept}
+    assert kept["agrees"] is True
+
+
+@pytest.mark.parametrize("name", ["evidence.pdf", "evidence.csv", "evidence.md.gz"])
+def test_other_endings_are_refused_by_name(name: str, mbdy, pair):
+    said = mbdy("verify", pair, "--report", name)
+    assert said.status == 2
+    assert f"--report {name}: the evidence page is Markdown, HTML or JSON; give a name that ends in .md" in said.err
+    said = mbdy("simulate", pair, "--report", name)
+    assert said.status == 2
+    assert f"--report {name}: a report is an HTML page; give --report run.html" in said.err
 
 
 @pytest.mark.usefixtures("erring")

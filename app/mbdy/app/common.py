@@ -32,8 +32,8 @@ BAD_INPUT = 2
 INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 """Exit status: ended by Ctrl-C, or by SIGTERM, as a shell has them."""
 
-LINES = "\n\t"
-"""What faults of several lines, such as a compiler's, have besides letters."""
+PAGES = (".html", ".htm")
+"""How pages are usually called."""
 PIPE_WIDTH = 120
 """Columns of tables where no terminal says how wide it is."""
 FRACTION = re.compile(r"\s*([\d.]+)\s*/\s*([\d.]+)\s*([^\d\s]*)\s*")
@@ -286,21 +286,26 @@ def say(text: str) -> None:
 
 
 def _line(sort: str, colour: str, text: str) -> None:
-    typer.echo(f"{typer.style(sort, fg=colour, bold=True)}: {_shown(text, LINES)}", err=True)
+    typer.echo(f"{typer.style(sort, fg=colour, bold=True)}: {_shown(text, lines=True)}", err=True)
 
 
-def _shown(text: str, keep: str = "") -> str:
-    """``text`` without letters that would act on the terminal."""
+def _shown(text: str, *, lines: bool = False) -> str:
+    """``text`` without letters that would act on the terminal; ``lines``: there may be several, as of a compiler."""
     if text.isprintable():
         return text
-    from mbdy.engine.model.text import visible
+    from mbdy.engine.model.text import LINES, visible
 
-    return visible(text, keep)
+    return visible(text, LINES if lines else "")
 
 
 def show_json(data: object) -> None:
-    """``data`` on stdout as JSON in ASCII; numbers that JSON does not know are null."""
-    typer.echo(json.dumps(_plain(data), indent=2, allow_nan=False))
+    """``data`` on stdout as JSON; see `as_json`."""
+    typer.echo(as_json(data))
+
+
+def as_json(data: object) -> str:
+    """``data`` as JSON in ASCII; numbers that JSON does not know are null."""
+    return json.dumps(_plain(data), indent=2, allow_nan=False)
 
 
 def _plain(data: Any) -> Any:

@@ -1,21 +1,43 @@
-"""The evidence page of a verification: what was verified, with what, and the figures, as Markdown or HTML."""
+"""The evidence page of a verification: what was verified, with what, and the figures, as Markdown, HTML or JSON."""
 
 from __future__ import annotations
 
 import hashlib
 import platform
-import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from html import escape
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from mbdy.app.common import version
+from mbdy.app.common import PAGES, as_json, version
+from mbdy.app.pages import (
+    Bars,
+    Block,
+    Bullets,
+    Code,
+    Foreign,
+    Grid,
+    Heading,
+    Line,
+    Paragraph,
+    Strong,
+    html_page,
+    markdown,
+)
 from mbdy.engine import Verification
 from mbdy.engine.model.whole_file import whole_file
 from mbdy.engine.verification.result import Finding
+
+_COMPARED = """\
+Largest difference of a derivative of a state from Order-N's, relative to that derivative's largest value
+of all states with the same laws of effort. All laws of the file are at work where none is named; every
+state is compared again without any, and with each one alone. Each formulation is written from its own
+source and shares only the model, its tree and the reading of its numbers with the others; those of the
+family of """
+_ONE_OPINION = """ share their matrices too and count as one. Forces and torques of closed loops are
+relative to the largest of their kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,73 +67,51 @@ def origin(path: Path) -> Origin:
 
 
 def write(verification: Verification, source: Origin, path: Path) -> None:
-    """Write the page to ``path``: HTML where its name ends so, Markdown otherwise."""
-    text = evidence(verification, source)
-    if path.suffix.lower() in (".html", ".htm"):
-        text = _PAGE.format(title=escape(f"Verification of {verification.model}"), text=escape(text))
+    """Write the page to ``path``: as its name ends, JSON, HTML or Markdown."""
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        text = as_json({**source.facts(), **verification.to_dict()})
+    elif suffix in PAGES:
+        foot = f"Made by mbdy {dict(source.versions)['mbdy']}, {source.time}."
+        text = html_page(f"Verification of {verification.model}", evidence(verification, source), foot)
+    else:
+        text = markdown(evidence(verification, source))
     with whole_file(path) as file:
         file.write(text)
 
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>{title}</title>
-<style>pre {{ max-width: 75em; margin: 2em auto; white-space: pre-wrap; font-size: 14px; line-height: 1.5 }}</style>
-</head>
-<body>
-<pre>
-{text}</pre>
-</body>
-</html>
-"""
-
-
-def evidence(verification: Verification, source: Origin) -> str:
-    """The page as Markdown."""
-    return "\n".join(
-        [
-            f"# Verification of {literal(verification.model)}",
-            "",
-            f"**{_outcome(verification)}.** {verification.verdict}.",
-            "",
-            "## What was verified",
-            "",
-            *_table(("what", "value"), _subject(verification, source)),
-            "",
-            "## Formulations against Order-N",
-            "",
-            "Largest difference of a derivative of a state from Order-N's, relative to that derivative's largest value",
-            "of all states with the same laws of effort. All laws of the file are at work where none is named; every",
-            "state is compared again without any, and with each one alone. Each formulation is written from its own",
-            "source and shares only the model, its tree and the reading of its numbers with the others; those of the",
-            "family of `lagrange` share their matrices too and count as one. Forces and torques of closed loops are",
-            "relative to the largest of their kind.",
-            "",
-            *_table(("formulation", "source", "disagreement", "where", "agrees"), _formulations(verification)),
-            *_outside(verification),
-            "",
-            "## Laws of mechanics",
-            "",
-            "What is left of a law at the accelerations of Order-N, relative to the sum of the sizes of its terms.",
-            "Momenta are differentiated exactly along the motion. Work and energy: rate of kinetic energy less the",
-            "power of all forces.",
-            "",
-            *_table(("law", "residual", "where", "holds"), _laws(verification)),
-            "",
-            "## Coverage",
-            "",
-            "Compared: the derivatives of all states (accelerations, rates of coordinates and quaternions, torques on",
-            "wheels, modal accelerations) at the states above; forces and torques of closed loops; work and energy;",
-            "linear and angular momentum.",
-            "",
-            "Not compared: start values and how they close loops, what a latch does and its impulses, outputs such as",
-            "loads, reactions and energy, and integration over time. The tests of mbdy itself cover those; this page",
-            "says nothing of them.",
-            "",
-        ]
-    )
+def evidence(verification: Verification, source: Origin) -> list[Block]:
+    """What the page has."""
+    return [
+        Heading(("Verification of ", Foreign(verification.model)), 1),
+        Paragraph((Strong(f"{_outcome(verification)}."), f" {verification.verdict}.")),
+        Heading("What was verified"),
+        Grid(("what", "value"), _subject(verification, source)),
+        Heading("Formulations against Order-N"),
+        Paragraph((_COMPARED, Code("lagrange"), _ONE_OPINION)),
+        *_bars("Disagreements", verification, ((item.name, item.found) for item in verification.comparisons)),
+        Grid(("formulation", "source", "disagreement", "where", "agrees"), _formulations(verification)),
+        *_outside(verification),
+        Heading("Laws of mechanics"),
+        Paragraph(
+            "What is left of a law at the accelerations of Order-N, relative to the sum of the sizes of its terms.\n"
+            "Momenta are differentiated exactly along the motion. Work and energy: rate of kinetic energy less the\n"
+            "power of all forces."
+        ),
+        *_bars("Residuals of the laws", verification, ((item.title, item.found) for item in verification.residuals)),
+        Grid(("law", "residual", "where", "holds"), _laws(verification)),
+        Heading("Coverage"),
+        Paragraph(
+            "Compared: the derivatives of all states (accelerations, rates of coordinates and quaternions, torques on\n"
+            "wheels, modal accelerations) at the states above; forces and torques of closed loops; work and energy;\n"
+            "linear and angular momentum."
+        ),
+        Paragraph(
+            "Not compared: start values and how they close loops, what a latch does and its impulses, outputs such as\n"
+            "loads, reactions and energy, and integration over time. The tests of mbdy itself cover those; this page\n"
+            "says nothing of them."
+        ),
+    ]
 
 
 def _outcome(verification: Verification) -> str:
@@ -120,9 +120,9 @@ def _outcome(verification: Verification) -> str:
     return "Agreement" if verification.agrees else "DISAGREEMENT"
 
 
-def _subject(verification: Verification, source: Origin) -> list[tuple[str, ...]]:
-    rows = [
-        ("model file", literal(source.name)),
+def _subject(verification: Verification, source: Origin) -> list[tuple[Line, ...]]:
+    rows: list[tuple[Line, ...]] = [
+        ("model file", Foreign(source.name)),
         ("SHA-256 of the file", source.sha256),
         ("bodies", str(verification.bodies)),
         ("degrees of freedom", str(verification.degrees_of_freedom)),
@@ -147,37 +147,32 @@ def _subject(verification: Verification, source: Origin) -> list[tuple[str, ...]
             ("made", source.time)]  # fmt: skip
 
 
-def _formulations(verification: Verification) -> list[tuple[str, ...]]:
-    rows = []
+def _formulations(verification: Verification) -> list[tuple[Line, ...]]:
+    rows: list[tuple[Line, ...]] = []
     for item in verification.comparisons:
         label = f"{item.name}: {item.title}"
         if item.found is None:
             rows.append((label, item.source, "not covered" if item.uncovered else "not compared", "", ""))
             continue
-        where = f"derivative of `{item.variable}`, {_where(item.found)}" if item.variable else ""
+        where = ("derivative of ", Code(item.variable), f", {_where(item.found)}") if item.variable else ""
         rows.append((label, item.source, f"{item.found.figure:.2e}", where, _yes(item.found.agrees)))
         if item.forces:
-            where = f"`{item.force}`, {_where(item.forces)}" if item.force else ""
+            where = (Code(item.force), f", {_where(item.forces)}") if item.force else ""
             label = f"{item.name}: forces of loops"
             rows.append((label, "", f"{item.forces.figure:.2e}", where, _yes(item.forces.agrees)))
     return rows
 
 
-def _outside(verification: Verification) -> list[str]:
-    lines = []
+def _outside(verification: Verification) -> list[Block]:
+    blocks: list[Block] = []
     for item in verification.comparisons:
         if item.uncovered:
-            lines += [
-                "",
-                f"Outside the domain of `{item.name}`:",
-                "",
-                *(f"- {sentence}" for sentence in item.uncovered),
-            ]
-    return lines
+            blocks += [Paragraph(("Outside the domain of ", Code(item.name), ":")), Bullets(item.uncovered)]
+    return blocks
 
 
-def _laws(verification: Verification) -> list[tuple[str, ...]]:
-    rows = []
+def _laws(verification: Verification) -> list[tuple[Line, ...]]:
+    rows: list[tuple[Line, ...]] = []
     for item in verification.residuals:
         if item.found is None:
             rows.append((item.title, "no statement" if item.inapplicable else "not compared", item.inapplicable, ""))
@@ -190,18 +185,11 @@ def _where(finding: Finding) -> str:
     return ", ".join(filter(None, (f"state {finding.state}", finding.laws)))
 
 
-def literal(text: str) -> str:
-    """``text`` on one line of Markdown in which no character marks anything up.
-
-    A vertical bar stays as it is: it has a meaning in tables only, which escape it themselves.
-    """
-    return re.sub(r"([\\`*_\[\]<>&#~$!])", r"\\\1", " ".join(text.split()))
+def _yes(agrees: bool) -> Line:
+    return "yes" if agrees else Strong("NO")
 
 
-def _yes(agrees: bool) -> str:
-    return "yes" if agrees else "**NO**"
-
-
-def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
-    cells = [header, tuple("---" for _ in header), *rows]
-    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
+def _bars(title: str, verification: Verification, found: Iterable[tuple[str, Finding | None]]) -> list[Block]:
+    """A plot of what was found, beside the tolerance."""
+    figures = [(name, finding.figure, finding.agrees) for name, finding in found if finding]
+    return [Bars(title, figures, verification.tolerance)] if figures else []

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
 from mbdy.app.common import version
+from mbdy.app.pages import page_of, template
 from mbdy.app.panels import MOST_PANELS, Section, sections
 from mbdy.app.summary import CONSERVED, causes, drifts, residual, work_error
 from mbdy.app.tree import TreeEntry, branches, degrees_of_freedom
@@ -57,47 +57,22 @@ def report(
         "</main>",
         f"<footer>Made by mbdy {html(version())}. SI units unless stated.</footer>",
     ]
-    page = _PAGE.format(
-        title=html(heading),
-        style=_template("report.css"),
-        body="\n".join(body),
-        plotly=_plotly(),
-        panels=json.dumps(panels, separators=(",", ":")).replace("</", "<\\/"),
-        script=_template("report.js"),
-    )
+    shown = json.dumps(panels, separators=(",", ":")).replace("</", "<\\/")
+    scripts = f"""<script>{_plotly()}</script>
+<script type="application/json" id="panels">{shown}</script>
+<script>
+{template("report.js")}</script>
+"""
+    page = page_of(heading, "\n".join(body), scripts)
     with whole_file(path) as file:
         file.write(page)
     return Path(path)
-
-
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{style}</style>
-</head>
-<body>
-{body}
-<script>{plotly}</script>
-<script type="application/json" id="panels">{panels}</script>
-<script>
-{script}</script>
-</body>
-</html>
-"""
 
 
 def _plotly() -> str:
     from plotly.offline import get_plotlyjs
 
     return get_plotlyjs()
-
-
-def _template(name: str) -> str:
-    return (files("mbdy.app") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _header(

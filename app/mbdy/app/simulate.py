@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mbdy.app.common import (
+    PAGES,
     RequestError,
     complain,
     counted,
@@ -38,8 +39,8 @@ MOST_STEPS = 1e16
 """Internal steps of a run; years of work."""
 MOST_LINES = 24
 """Rates, and positions, that a summary lists."""
-PAGES, TABLES = (".html", ".htm"), (".csv", ".tsv")
-"""How files of the two sorts are usually called."""
+TABLES = (".csv", ".tsv")
+"""How tables are usually called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +186,9 @@ def _suited(path: Path, option: str) -> Path:
     suffix = path.suffix.lower()
     if option == "-o" and suffix in PAGES:
         raise RequestError(f"-o {path}: the outputs are written as CSV; give -o run.csv, or --report {quoted(path)}")
-    if option == "--report" and suffix in TABLES:
-        raise RequestError(f"--report {path}: a report is an HTML page; give --report run.html, or -o {quoted(path)}")
+    if option == "--report" and suffix not in ("", *PAGES):
+        other = f", or -o {quoted(path)}" if suffix in TABLES else ""
+        raise RequestError(f"--report {path}: a report is an HTML page; give --report run.html{other}")
     return path
 
 

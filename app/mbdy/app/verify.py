@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mbdy.app.common import (
+    PAGES,
     RUN_FAULT,
+    RequestError,
     complain,
     guarded,
     load_model,
@@ -25,6 +27,9 @@ from mbdy.app.progress import busy
 if TYPE_CHECKING:
     from mbdy.engine import Verification
 
+ENDINGS = (".md", ".markdown", *PAGES, ".json", "")
+"""Of the evidence page's name."""
+
 
 @guarded
 def verify(
@@ -33,7 +38,7 @@ def verify(
     seed: Annotated[int, typer.Option(min=0, help="Of the random states; the same seed gives the same ones.")] = 0,
     report: Annotated[
         Path | None,
-        typer.Option(metavar="EVIDENCE.md", help="File for the evidence page: Markdown, or HTML by its name."),
+        typer.Option(metavar="EVIDENCE.md", help="File for the evidence page: Markdown, HTML or JSON by its name."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
 ) -> None:
@@ -42,6 +47,9 @@ def verify(
     Exit status 0 where all that covers the model agrees, 1 where something does not, 2 for a model with faults.
     """
     if report:
+        if report.suffix.lower() not in ENDINGS:
+            known = f"Markdown, HTML or JSON; give a name that ends in {', '.join(filter(None, ENDINGS))}"
+            raise RequestError(f"--report {report}: the evidence page is {known}")
         target(report, "--report", sources=(model,))
     loaded = load_model(model)
     from mbdy.app.evidence import origin, write
