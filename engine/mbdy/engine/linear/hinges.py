@@ -220,7 +220,7 @@ def of_longer(function: ca.Function, n_k: int) -> ca.Function:
 
 
 def steepest_of_longer(full: Equations, n_k: int) -> ca.Function | None:
-    """`Equations.steepest` of ``full`` for constants that are ``n_k`` in number, of which the first are those of ``full``."""
+    """`Equations.steepest` of ``full`` for constants that are ``n_k`` in number, the first of them its own."""
     if full.steepest is None:
         return None
     k = MX.sym("k", n_k)

@@ -213,7 +213,7 @@ class _PartlyLinear:
         self.system, self.kept = system, kept
         self.linear = _places(system.model, linear)
         members = _places(system.model, terminal)
-        # What can be held when it is asked for, or lags in steps, is none of the constant block, which is inverted as it is.
+        # What can be held when asked for, or lags in steps, is none of the constant block, which is inverted as it is.
         lagging = {b for b, kind in enumerate(system.layout.structures) if kind.resistances}
         free = {s for s, at in enumerate(system.hinges) if at.motion == "free" and at.body not in lagging}
         self.constant = [s for s, at in enumerate(system.hinges) if at.body in members and s in free]
