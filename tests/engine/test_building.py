@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mbdy.engine.core.build import CompilerError, NoCompilerError, compiler, shared_library
+from mbdy.engine.core.build import Compiler, CompilerError, NoCompilerError, _Build, compiler, shared_library
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the compilers of these tests are shell scripts")
 VERSION = 'for word in "$@"; do [ "$word" = --version ] && echo "of a test" && exit 0; done\n'
@@ -99,3 +99,13 @@ def test_why_there_is_none(compilers):
     compilers(MBDY_CC="none")
     with pytest.raises(NoCompilerError, match="MBDY_CC=none is set, so no C compiler is used; unset MBDY_CC"):
         compiler()
+
+
+@pytest.mark.parametrize(("words", "apart"), [("-march=native", True), ("-mcpu=native", True), ("-O2", False)])
+def test_what_is_built_for_this_processor_is_kept_apart(words: str, apart: bool, monkeypatch: pytest.MonkeyPatch):
+    def kept(features: str) -> str:
+        monkeypatch.setattr("mbdy.engine.core.build._features", lambda: features)
+        return _Build(Compiler(("cc", words), "1"), ("-c", "it.c"), {"it.c": ""}, ".o").file
+
+    assert (kept("avx2") != kept("avx512")) == apart
+    assert kept("avx2") == kept("avx2")

@@ -58,6 +58,15 @@ class Diagnosis:
     faults: tuple[dict[str, str], ...] = ()
 
 
+@dataclass(slots=True)
+class Answer:
+    """How the running command answers: ``as_json``; with ``data`` on stdout as in a file, and all else on stderr."""
+
+    as_json: bool = False
+    data: bool = False
+
+
+answer = Answer()
 said_warnings: list[str] = []
 """Warnings told since the running command began."""
 
@@ -68,6 +77,7 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         said_warnings.clear()
+        answer.as_json, answer.data = bool(kwargs.get("as_json")), False
         try:
             with _told_warnings():
                 command(*args, **kwargs)
@@ -185,43 +195,6 @@ def _quotient(text: str) -> str:
         return ""
 
 
-def written(model: Path, output: Path | None, ending: str, *, sources: tuple[Path | None, ...] = ()) -> Path:
-    """The file that a command writes: ``output``, or that of the model's name with ``ending`` in the current folder."""
-    path = output or Path(model.with_suffix(ending).name)
-    if output is None and _same(path, model):
-        raise RequestError(f"{model}: is the model file, which {path} would be written over; name another with -o")
-    return file_name(path, "-o", sources=(model, *sources))
-
-
-def file_name(path: Path, option: str, *, sources: tuple[Path | None, ...] = ()) -> Path:
-    """``path`` as the name of a file of its own, not a folder and none of ``sources``; nothing is made."""
-    if os.path.isdir(path):
-        raise RequestError(f"{option}: {path} is a folder; give a file name")
-    if any(source is not None and _same(path, source) for source in sources):
-        raise RequestError(f"{option}: {path} is named for something else already; give another file name")
-    return path
-
-
-def target(path: Path, option: str, *, sources: tuple[Path | None, ...] = ()) -> Path:
-    """``path`` as a file that can be written, before the work begins whose fruit it takes; makes its folder."""
-    file_name(path, option, sources=sources)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = not path.exists()
-        with path.open("ab"):
-            pass
-        if fresh:
-            path.unlink()
-    except OSError as fault:
-        raise RequestError(f"{option}: {path} cannot be written: {fault.strerror or fault}") from None
-    return path
-
-
-def _same(path: Path, other: Path) -> bool:
-    """Also by another name of the same file: a link, or other letters where a system does not tell them apart."""
-    return path.resolve() == other.resolve() or (path.exists() and other.exists() and path.samefile(other))
-
-
 def attributes(thing: object, *names: str) -> dict[str, Any]:
     """What JSON has under the names that ``thing`` has it under."""
     return {name: getattr(thing, name) for name in names}
@@ -259,7 +232,7 @@ def terminal(*, stderr: bool = False) -> Console:
     """The terminal as rich sees it now; wide enough for tables where there is none."""
     from rich.console import Console
 
-    console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    console = Console(stderr=stderr or answer.data, highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
         console.width = max(console.width, PIPE_WIDTH)
     return console
@@ -282,7 +255,7 @@ def note(text: str) -> None:
 
 def say(text: str) -> None:
     """A line of an answer on stdout."""
-    typer.echo(_shown(text))
+    typer.echo(_shown(text), err=answer.data)
 
 
 def _line(sort: str, colour: str, text: str) -> None:

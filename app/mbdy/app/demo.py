@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mbdy.app.common import RequestError, guarded, load_model, program, said_warnings, say, show_json, target, terminal
+from mbdy.app.common import RequestError, guarded, load_model, program, said_warnings, say, show_json, terminal
+from mbdy.app.output_files import target
 from mbdy.app.progress import busy
 
 if TYPE_CHECKING:

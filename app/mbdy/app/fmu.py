@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mbdy.app.common import guarded, load_model, said_warnings, say, seconds, show_json, written
+from mbdy.app.common import guarded, load_model, said_warnings, say, seconds, show_json
 from mbdy.app.options import INTEGRATOR, KINDS, Integrator, ModelFile, Platforms, Step, table
+from mbdy.app.output_files import filled, output_file, written
 from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
@@ -42,7 +43,10 @@ class DynamicsName(StrEnum):
 @guarded
 def fmu(
     model: ModelFile,
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="F.fmu", help="Else MODEL.fmu.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="F.fmu", help="Else MODEL.fmu; - is stdout.", parser=output_file),
+    ] = None,
     fmi: Annotated[str, typer.Option(metavar="|".join(VERSIONS), help="Version of the interface.")] = next(
         iter(VERSIONS)
     ),
@@ -78,10 +82,10 @@ def fmu(
     wanted = platforms_of(platform or (), kind)
     loaded = load_model(model)
     path = written(model, output, ".fmu")
-    with busy("exporting") as tell:
+    with filled(path, ".fmu") as place, busy("exporting") as tell:
         export_fmu(
             loaded,
-            path,
+            place,
             fmi=fmi,
             kind=kind,
             step=internal,
@@ -91,7 +95,7 @@ def fmu(
             dynamics=equations.dynamics(),
             progress=lambda stage, done: tell(done, stage),
         )
-    size, platforms = path.stat().st_size, _platforms(path, [one.name for one in wanted])
+        size, platforms = place.stat().st_size, _platforms(place, [one.name for one in wanted])
     if as_json:
         show_json(
             {

@@ -18,10 +18,10 @@ from mbdy.app.common import (
     say,
     seconds,
     show_json,
-    target,
     terminal,
 )
 from mbdy.app.options import ModelFile
+from mbdy.app.output_files import filled, output_file, target
 from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from mbdy.engine import Linearization, Mode, OperatingPoint
 
 ENDINGS = (".npz", ".mat", ".json")
+STREAMED = ".json"
+"""How it goes into a stream whose name does not say how."""
 MOST_SHARES = 4
 """Shares of a mode's shape that the table shows."""
 SMALL_SHARE = 0.05
@@ -68,7 +70,14 @@ def linearize(
     modes: Annotated[bool, typer.Option("--modes", help="Show frequencies, damping ratios and shapes.")] = False,
     step: Annotated[str, typer.Option(help="Internal step that the fastest motion is held against.")] = "0.001",
     file: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="LIN.npz", help="File: .npz, .mat or .json.")
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="LIN.npz",
+            help="File: .npz, .mat or .json; - is stdout, as JSON.",
+            parser=output_file,
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Say all of it as JSON, in SI units.")] = False,
 ) -> None:
@@ -78,7 +87,9 @@ def linearize(
     """
     if (free or hold) and not trim:
         raise RequestError("--free, --hold: say what --trim may change; add --trim")
-    if file and file.suffix.lower() not in ENDINGS:
+    from mbdy.engine.model.whole_file import is_stream
+
+    if file and file.suffix.lower() not in ENDINGS and not is_stream(file):
         raise RequestError(f"-o: {file} must end in {', '.join(ENDINGS)}, which hold matrices with their names")
     if file:
         target(file, "-o", sources=(model,))
@@ -98,7 +109,8 @@ def linearize(
         except KeyError as fault:
             raise RequestError(str(fault.args[0])) from None
     if file:
-        linearization.save(file)
+        with filled(file, file.suffix or STREAMED) as place:
+            linearization.save(place)
     if as_json:
         show_json({"ok": True, **_facts(linearization), "file": file, "warnings": said_warnings})
         return

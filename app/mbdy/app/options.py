@@ -13,6 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
+from mbdy.app.output_files import input_file
+
 
 def table(room: str, file: str, name: str) -> Any:
     """The table ``name`` in a ``file`` of a ``room`` (``"mbdy.engine"``) that imports nothing of mbdy."""
@@ -35,7 +37,10 @@ class IntegratorName(StrEnum):
 INTEGRATOR = next(iter(IntegratorName))
 """Unless told otherwise."""
 
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (TOML).")]
+ModelFile = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", help="Model file (TOML), or - for standard input.", parser=input_file),
+]
 Step = Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")]
 Integrator = Annotated[
     IntegratorName,

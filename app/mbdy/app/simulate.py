@@ -14,7 +14,6 @@ from mbdy.app.common import (
     RequestError,
     complain,
     counted,
-    file_name,
     guarded,
     load_model,
     note,
@@ -24,10 +23,10 @@ from mbdy.app.common import (
     seconds,
     show_json,
     status_of,
-    target,
     terminal,
 )
 from mbdy.app.options import INTEGRATOR, Integrator, ModelFile, Step
+from mbdy.app.output_files import file_name, input_file, output_file, target
 from mbdy.app.progress import Tell, busy
 
 if TYPE_CHECKING:
@@ -77,7 +76,10 @@ def simulate(
         typer.Option("--set", metavar="NAME=VALUE", help="Any input, parameter or start value; as often as needed."),
     ] = None,
     inputs: Annotated[
-        Path | None, typer.Option("--input", metavar="FILE.csv", help="Inputs over time: a column 'time' and inputs.")
+        Path | None,
+        typer.Option(
+            "--input", metavar="FILE.csv", help="Inputs over time: a column 'time' and inputs.", parser=input_file
+        ),
     ] = None,
     linear: Annotated[
         bool, typer.Option("--linear", help="Inputs of --input go on a line from row to row instead of staying.")
@@ -86,8 +88,14 @@ def simulate(
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Outputs to write, e.g. 'bus.*' or 'bus.omega,panel.joint.angle'."),
     ] = None,
-    csv: Annotated[Path | None, typer.Option("-o", "--output", metavar="RUN.csv", help="File for the outputs.")] = None,
-    report: Annotated[Path | None, typer.Option(metavar="RUN.html", help="File for a report with plots.")] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="RUN.csv", help="File for outputs; - is stdout.", parser=output_file),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN.html", help="File for a report with plots; - is stdout.", parser=output_file),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Say the summary as JSON, in SI units.")] = False,
 ) -> None:
     """Run a model from time 0 and write its outputs as a CSV file, a report, or both."""

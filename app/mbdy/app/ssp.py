@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from mbdy.app.common import RequestError, counted, guarded, load_model, said_warnings, say, seconds, show_json, written
+from mbdy.app.common import RequestError, counted, guarded, load_model, said_warnings, say, seconds, show_json
 from mbdy.app.options import INTEGRATOR, KINDS, Integrator, ModelFile, Platforms, Step
+from mbdy.app.output_files import filled, output_file, written
 from mbdy.app.progress import busy
 
 NONE = "none"
@@ -21,7 +22,10 @@ def ssp(
     controller: Annotated[
         Path, typer.Option(metavar="C.fmu", help="The controller as an FMU (FMI 2.0, co-simulation).")
     ],
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="F.ssp", help="Else MODEL.ssp.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="F.ssp", help="Else MODEL.ssp; - is stdout.", parser=output_file),
+    ] = None,
     connect: Annotated[
         list[str] | None,
         typer.Option(
@@ -56,11 +60,11 @@ def ssp(
     wanted = [one.name for one in platforms_of(platform or (), kind)]
     loaded = load_model(model)
     path = written(model, output, ".ssp", sources=(controller,))
-    with busy("exporting") as tell:
+    with filled(path, ".ssp") as place, busy("exporting") as tell:
         export_ssp(
             loaded,
             controller,
-            path,
+            place,
             connect=pairs,
             outputs=() if patterns == [NONE] else patterns,
             kind=kind,
@@ -69,12 +73,11 @@ def ssp(
             integrator=integrator.value,
             progress=lambda stage, done: tell(done, stage),
         )
-    from fmpy.ssp.ssd import read_ssd
+        from fmpy.ssp.ssd import read_ssd
 
-    system = read_ssd(str(path)).system
+        system, size = read_ssd(str(place)).system, place.stat().st_size
     assert system is not None  # a description has one
     connections = [c for c in system.connections if c.startElement and c.endElement]
-    size = path.stat().st_size
     if as_json:
         show_json(
             {

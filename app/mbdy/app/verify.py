@@ -18,10 +18,10 @@ from mbdy.app.common import (
     said_warnings,
     say,
     show_json,
-    target,
     terminal,
 )
 from mbdy.app.options import ModelFile
+from mbdy.app.output_files import output_file, target
 from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
@@ -38,7 +38,11 @@ def verify(
     seed: Annotated[int, typer.Option(min=0, help="Of the random states; the same seed gives the same ones.")] = 0,
     report: Annotated[
         Path | None,
-        typer.Option(metavar="EVIDENCE.md", help="File for the evidence page: Markdown, HTML or JSON by its name."),
+        typer.Option(
+            metavar="EVIDENCE.md",
+            help="File for the evidence page: Markdown, HTML or JSON by its name; - is stdout.",
+            parser=output_file,
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
 ) -> None:

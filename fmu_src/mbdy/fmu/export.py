@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +24,7 @@ from mbdy.engine.model.scale import energy_scale
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.units import quantity
 from mbdy.engine.model.variables import WORK_ERROR
-from mbdy.engine.model.whole_file import PART, whole_file
+from mbdy.engine.model.whole_file import probe, whole_file
 from mbdy.engine.order_n.derivatives import Incidence, incidence
 from mbdy.engine.order_n.equations import Equations
 from mbdy.fmu.description.model_description import About, description
@@ -221,11 +220,7 @@ def prepared(target: Path, ending: str) -> Iterator[None]:
 def _try(target: Path) -> None:
     """Makes the folder of ``target`` and sees that a file of its name can be written there."""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileNotFoundError):
-            target.lstat()  # which refuses a name that is too long
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=PART):
-            pass
+        probe(target)
     except FileExistsError:
         raise ExportError(f"{str(target.parent)!r} is no folder, so no file can be put into it") from None
     except OSError as fault:

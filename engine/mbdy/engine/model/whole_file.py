@@ -1,17 +1,21 @@
-"""Files that are written whole: beside their place, and moved there when all is in them."""
+"""Files that are written whole: beside their place, and moved there when all is in them; and streams, which are not."""
 
 from __future__ import annotations
 
+import io
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
 
 PART = ".mbdy-"
 """How the names of files begin that are not whole yet."""
+STANDARD_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+"""Names of what this process says, on every system."""
 
 
 @contextmanager
@@ -19,28 +23,73 @@ def whole_file(path: str | os.PathLike[str], *, binary: bool = False) -> Iterato
     """A file to write, UTF-8 or ``binary``, that is at ``path`` once the block has ended well.
 
     Until then, and after any fault, ``path`` is as it was. Links are followed, to a file that is not there yet too, and
-    keep pointing to it; a pipe or device is written straight. Raises OSError, which names ``path``.
+    keep pointing to it; a stream (`is_stream`) is written straight. Raises OSError, which names ``path``.
     """
     kind: dict[str, Any] = {"mode": "wb"} if binary else {"mode": "w", "encoding": "utf-8", "newline": "\n"}
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        with target.open(**kind) as straight:
-            yield straight
-        return
+    part: Path | None = None
     try:
+        if is_stream(path):
+            with _stream(path, kind) as straight:
+                yield straight
+            return
+        target = Path(os.path.realpath(path))
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=PART, suffix=".part")
-    except OSError as fault:
-        raise OSError(fault.errno, fault.strerror, str(path)) from None
-    part = Path(name)
-    try:
+        part = Path(name)
         with os.fdopen(handle, **kind) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         part.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
         part.replace(target)
+    except OSError as fault:
+        if fault.filename is None or Path(fault.filename).name.startswith(PART):
+            raise OSError(fault.errno, fault.strerror or str(fault), str(path)) from None
+        raise
     finally:
-        part.unlink(missing_ok=True)
+        if part:
+            part.unlink(missing_ok=True)
+
+
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Whether what is written to ``path`` goes on at once: into standard output, a pipe, a device."""
+    if Path(path).as_posix() in STANDARD_OUTPUT:
+        return True
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def probe(path: str | os.PathLike[str]) -> None:
+    """See that `whole_file` can write at ``path``, whose folder is made; else nothing is left there.
+
+    Raises OSError: a folder or file that cannot be written, a name that is too long, links in a circle.
+    """
+    if is_stream(path):
+        return
+    with suppress(FileNotFoundError):
+        os.stat(path)
+    target = Path(os.path.realpath(path))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.exists():
+        with target.open("ab"):
+            pass
+    with suppress(FileNotFoundError):
+        target.lstat()
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=PART):
+        pass
+
+
+def _stream(path: str | os.PathLike[str], kind: dict[str, Any]) -> Any:
+    """The open stream; standard output by its handle, of which nothing unwritten is left for the end of the process."""
+    if Path(path).as_posix() not in STANDARD_OUTPUT:
+        return open(path, **kind)
+    sys.stdout.flush()
+    try:
+        return open(sys.stdout.fileno(), closefd=False, **kind)
+    except io.UnsupportedOperation:  # it is kept in this process, as in a notebook
+        return nullcontext(sys.stdout.buffer if kind["mode"] == "wb" else sys.stdout)
 
 
 def _umask() -> int:
