@@ -80,12 +80,12 @@ def test_the_longest_name_will_do(tmp_path):
 
 
 def test_a_place_that_cannot_be_is_found_before_anything_is_compiled(tmp_path, monkeypatch):
-    monkeypatch.setattr("mbdy.fmu.python.kind.shared_library", lambda *_, **__: pytest.fail("compiled"))
+    monkeypatch.setattr("mbdy.fmu.native.kind.build", lambda *_, **__: pytest.fail("compiled"))
 
     def full(*_, **__):
         raise OSError(errno.EROFS, "Read-only file system")
 
-    monkeypatch.setattr("mbdy.fmu.export.tempfile.NamedTemporaryFile", full)
+    monkeypatch.setattr("mbdy.engine.model.whole_file.tempfile.NamedTemporaryFile", full)
     with pytest.raises(ExportError, match=r"deep/s\.fmu' cannot be written: Read-only file system"):
         export_fmu(satellite(), tmp_path / "so" / "deep" / "s.fmu")
     assert list(tmp_path.iterdir()) == []

@@ -68,15 +68,15 @@ def probe(path: str | os.PathLike[str]) -> None:
     """
     if is_stream(path):
         return
-    with suppress(FileNotFoundError):
-        os.stat(path)
+    with suppress(FileNotFoundError, NotADirectoryError):
+        os.stat(path)  # which refuses links in a circle
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.exists():
         with target.open("ab"):
             pass
     with suppress(FileNotFoundError):
-        target.lstat()
+        target.lstat()  # which refuses a name that is too long
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=PART):
         pass
 
