@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mbdy.blocks import FastModeWarning, Plant, StateError
+from mbdy.blocks import FastModeWarning, FastMotionWarning, Plant, StateError
 from mbdy.blocks.too_fast import longest_step
 from mbdy.engine import Model, loads
 
@@ -90,3 +90,23 @@ def test_the_longest_step_is_rounded_down(frequency: float) -> None:
         step = longest_step(frequency, integrator)
         assert 0.99 * limit < step * frequency <= limit * (1 + 1e-11)
     assert longest_step(frequency, "rosenbrock") == longest_step(0.0) == math.inf
+
+
+@pytest.mark.slow
+def test_large_systems_are_looked_at_too() -> None:
+    """A chain of 210 joints, 420 states."""
+    bodies = "\n".join(
+        f"""[body.b{i}]
+mass = 1
+com = [0.5, 0, 0]
+inertia = [0.1, 0.1, 0.1]
+joint = {{ to = "{f"b{i - 1}" if i else "inertial"}", kind = "revolute", axis = [0, {i % 2}, {1 - i % 2}],
+          at = [{min(i, 1)}, 0, 0], stiffness = 1, damping = 0.01 }}""".replace(",\n", ",")
+        for i in range(210)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plant = Plant(loads("mbdy = 1\n" + bodies))
+    plant["b70.joint.stiffness"] = 1e8
+    with pytest.warns(FastMotionWarning, match=r"^b70\.joint\.stiffness = 1e\+08 makes a motion that swings at 2093 "):
+        plant.outputs()

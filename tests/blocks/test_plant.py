@@ -6,6 +6,7 @@ import copy
 import gc
 import math
 import pickle
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from mbdy.blocks import FastMotionWarning, Plant, StateError, StepError, ThreadError, VariableError
-from mbdy.engine import Body, Joint, Model, ModelError, Wheel
+from mbdy.engine import Body, Joint, Model, ModelError, Wheel, loads
 from systems import chain, diagonal, floating
 
 
@@ -532,3 +533,24 @@ def test_an_output_of_one_element_goes_by_its_bare_name_too():
     )
     seen = plant.outputs()
     assert seen["dish.joint.impulse"] == seen["dish.joint.impulse[2]"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("start", "name"), [("p.joint.rate = 1e300", "p.joint.rate"), ("bus.omega = [0, 1e200, 0]", "bus.omega[2]")]
+)
+def test_a_start_that_overflows_is_told_by_its_own_name(start: str, name: str) -> None:
+    text = """
+    mbdy = 1
+    [body.bus]
+    mass = 30
+    inertia = [10, 10, 10]
+    joint = { to = "inertial", kind = "free" }
+    [body.p]
+    mass = 3
+    inertia = [1, 1, 1]
+    joint = { to = "bus", kind = "revolute", axis = [0, 0, 1], at = [1, 0, 0] }
+    [initial]
+    """
+    plant = Plant(loads(text + start))
+    with pytest.raises(StateError, match=rf"start value '{re.escape(name)}' is 1e\+[23]00; check its unit"):
+        plant.outputs()

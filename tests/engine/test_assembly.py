@@ -253,7 +253,7 @@ class TestFourBar:
 
     def test_given_values_that_are_moved_are_told(self) -> None:
         start = ['crank.joint.angle = "60 deg"', 'coupler.joint.angle = "-41 deg"', 'rocker.joint.angle = "94 deg"']
-        told = r"^start value '\w+\.joint\.angle' contradicts the loops and was moved from [-\d.]+ to [-\d.]+ to close "
+        told = r"^start value '\w+\.joint\.angle' contradicts the loops and was moved from [-\d.]+ to [-\d.]+ rad to "
         with pytest.warns(StartMovedWarning, match=told) as caught:
             model = assemble(four_bar(*start))
         assert len(caught) == 3

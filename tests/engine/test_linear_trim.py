@@ -11,6 +11,7 @@ import pytest
 from mbdy.blocks import Plant
 from mbdy.engine import Body, Joint, Model, TrimError, linearize, loads, trim
 from mbdy.engine.model.faults import RefusalError
+from mechanisms import four_bar
 from systems import chain, diagonal, floating
 
 TOLERANCE = 1e-9
@@ -188,3 +189,8 @@ def test_a_hanging_ball_joint_is_found_from_the_side() -> None:
 def test_torque_is_told_that_no_angle_holds() -> None:
     with pytest.raises(TrimError, match=r"no steady motion found: arm\.joint\.rate changes by"):
         trim(loads(ARM), at={"arm.joint.torque": 10.5})
+
+
+def test_a_given_rate_that_cannot_be_held_is_named() -> None:
+    with pytest.raises(TrimError, match=r"rates of joints stay as they are given.*crank\.joint\.rate = 2 rad/s.*zero"):
+        trim(four_bar(rate=2.0, gravity=(0.0, -9.81, 0.0)), free=["crank.joint.torque"])

@@ -161,7 +161,7 @@ enum mbdy_topic { MBDY_START_MOVED, MBDY_DOUBTFUL, MBDY_FAST_MOTION, MBDY_FAST_M
 typedef void mbdy_teller(void *owner, int topic, const char *text);
 
 /* Tells of what steps of h [s] are too long for where the core stands: time constants of loops, and the fastest motion of all
-   others. Takes memory for as long as it looks, and as many derivatives as there are states. */
+   others. Takes memory for as long as it looks, and as many derivatives as there are states, or some hundred. */
 void mbdy_tell_fast(mbdy_core *core, const mbdy_names *names, double h, mbdy_teller *tell, void *owner);
 
 /* That the start value at a place was moved, from where to where, and the remedy. */

@@ -54,8 +54,32 @@ static void bad_parameter(const mbdy_core *core, const mbdy_names *names, char *
         say(text, "parameters: no finite linear equations follow from them; look at the operating point");
 }
 
+/* Numbers whose products with others leave what floats can hold. */
+#define BEYOND 1e100
+
+/* The largest of states (or start values), inputs and parameters, if it is beyond that. */
+static int beyond(const mbdy_core *core, const mbdy_names *names, int start, char *text, size_t size) {
+    const mbdy_model *m = core->model;
+    const struct {
+        const double *values;
+        int n;
+        const char *what, *const *names;
+    } all[] = {{core->vector[start ? MBDY_S : MBDY_X], m->n_x, start ? "start value" : "state", start ? names->starts : names->states},
+               {core->vector[MBDY_U], m->n_u, "input", names->inputs},
+               {core->vector[MBDY_P], m->n_p, "parameter", names->parameters}};
+    double most = BEYOND;
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < all[k].n; i++)
+            if (fabs(all[k].values[i]) > most) {
+                most = fabs(all[k].values[i]);
+                snprintf(text, size, "%s '%s' is %g; check its unit", all[k].what, all[k].names[i], all[k].values[i]);
+            }
+    return most > BEYOND;
+}
+
 static void bad_start(const mbdy_core *core, const mbdy_names *names, char *text) {
     const mbdy_model *m = core->model;
+    char cause[MBDY_TEXT / 4];
     const double *s = core->vector[MBDY_S];
     const int bad = mbdy_not_finite(s, m->n_x);
     if (bad >= 0) {
@@ -70,7 +94,8 @@ static void bad_start(const mbdy_core *core, const mbdy_names *names, char *text
             return;
         }
     }
-    say(text, "no finite state follows from the start values and parameters: look at masses and inertias of zero");
+    say(text, "no finite state follows from the start values and parameters: %s",
+        beyond(core, names, 1, cause, sizeof cause) ? cause : "look at masses and inertias of zero");
 }
 
 /* A margin below it makes the axes of a joint lie in one plane. */
@@ -141,11 +166,21 @@ static void unclosed(const mbdy_core *core, const char *loop, char *text) {
     }
 }
 
+/* Of a start value that closing may move, after a blank. */
+static const char *unit_of(const mbdy_model *m, int place) {
+    for (int k = 0; k < m->n_speeds; k++) {
+        const int slides = m->motions[k] == MBDY_TRANSLATION;
+        if (place == m->n_coordinates + k) return slides ? " m/s" : " rad/s";
+        if (place == m->coordinates[k]) return slides ? " m" : m->motions[k] == MBDY_ANGLE ? " rad" : "";
+    }
+    return "";
+}
+
 void mbdy_tell_move(const mbdy_core *core, const mbdy_names *names, int place, char *text) {
     say(text,
-        "start value '%s' contradicts the loops and was moved from %.9g to %.9g to close them; give fewer start values, for "
+        "start value '%s' contradicts the loops and was moved from %.9g to %.9g%s to close them; give fewer start values, for "
         "the loops to find the others, or those of a closed position",
-        names->starts[place], mbdy_start_value(core, place), core->vector[MBDY_S_CLOSED][place]);
+        names->starts[place], mbdy_start_value(core, place), core->vector[MBDY_S_CLOSED][place], unit_of(core->model, place));
 }
 
 /* The state whose name has most of the name of what makes the system fast; else what moved fastest. */
@@ -161,6 +196,16 @@ static int left_first(const mbdy_core *core, const mbdy_names *names) {
     return place;
 }
 
+static void bad_output(const mbdy_core *core, const mbdy_names *names, double time, double h, char *text) {
+    char cause[MBDY_TEXT / 4];
+    say(text, "no finite number follows for '%s' at %.12g s: ", names->outputs[core->fault], time);
+    char *more = text + strlen(text);
+    if (beyond(core, names, time == 0.0, cause, sizeof cause))
+        snprintf(more, (size_t)(text + MBDY_TEXT - more), "%s", cause);
+    else
+        snprintf(more, (size_t)(text + MBDY_TEXT - more), "look at inputs and parameters; the internal step %g s may be too long", h);
+}
+
 static void failed(const mbdy_core *core, const mbdy_names *names, double time, double H, double h, char *text) {
     say(text, "state '%s' left the finite numbers between %.12g s and %.12g s, the state is as it was: ",
         names->states[left_first(core, names)], time, time + H);
@@ -168,7 +213,8 @@ static void failed(const mbdy_core *core, const mbdy_names *names, double time, 
     if (core->pace.group >= 0)
         mbdy_tell_pace(core, names, &core->pace, h, more, (size_t)(text + MBDY_TEXT - more));
     else
-        snprintf(more, (size_t)(text + MBDY_TEXT - more),
+        if (!beyond(core, names, 0, more, (size_t)(text + MBDY_TEXT - more)))
+            snprintf(more, (size_t)(text + MBDY_TEXT - more),
                  "look at inputs and parameters; a joint may move no inertia there, or the internal step %g s may be too long", h);
 }
 
@@ -197,10 +243,7 @@ void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, do
             failed(core, names, time, H, h, text);
             return;
         case MBDY_BAD_OUTPUT:
-            say(text,
-                "no finite number follows for '%s' at %.12g s: look at inputs and parameters; the internal step %g s may be too "
-                "long",
-                names->outputs[place], time + H, h);
+            bad_output(core, names, time + H, h, text);
             return;
         default:
             say(text, "communication step size: must be positive, finite and at most 1e9 internal steps of %g s, got %g s", h, H);

@@ -8,8 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* States of systems that are looked at: more would take a noticeable time. */
+/* States of systems whose matrix is made: those of more are iterated with alone, which finds no more than the fastest eigenvalue
+   and less where others are almost as fast. */
 #define LARGEST 400
+/* Iterations of such, and how many of the last ones say how fast. */
+#define ITERATIONS 120
+#define LAST 40
 /* Times the matrix is squared: the size of its 4096th power says that of its fastest eigenvalue. */
 #define SQUARINGS 12
 /* Damping shortens the steps that are stable by no more than this. */
@@ -26,7 +30,8 @@
 struct look {
     mbdy_core *core;
     int n;
-    double *k, *p, *still, *x, *dx, *swing, *along, *matrix, *power, *product; /* dx with room for two */
+    double *k, *p, *still, *x, *dx, *swing, *along, *nudged, *whole; /* dx and whole with room for two */
+    double *matrix, *power, *product;                        /* NULL where there is no matrix */
     int steep;
 };
 
@@ -58,12 +63,16 @@ static void differ(struct look *it, const double *v, double *out) {
     double most = 0.0;
     for (int i = 0; i < it->n; i++) most = fmax(most, fabs(v[i]));
     const double step = NUDGE / most;
-    for (int i = 0; i < it->n; i++) it->x[i] = x[i] + step * v[i];
-    rates(it, it->x, out);
+    for (int i = 0; i < it->n; i++) it->nudged[i] = x[i] + step * v[i];
+    rates(it, it->nudged, out);
     for (int i = 0; i < it->n; i++) out[i] = (out[i] - it->still[i]) / step;
 }
 
-static void times(const struct look *it, const double *v, double *out) {
+static void times(struct look *it, const double *v, double *out) {
+    if (!it->matrix) {
+        differ(it, v, out);
+        return;
+    }
     for (int i = 0; i < it->n; i++) {
         out[i] = 0.0;
         for (int j = 0; j < it->n; j++) out[i] += it->matrix[i * it->n + j] * v[j];
@@ -114,6 +123,25 @@ static double fastest(struct look *it, double enough) {
     return size;
 }
 
+/* The same from below, of a large system, with the motion in it->swing. */
+static double iterated(struct look *it) {
+    double logarithm = 0.0;
+    unsigned seed = 1;
+    for (int i = 0; i < it->n; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        it->swing[i] = (double)(seed >> 8) / 16777216.0 - 0.5;
+    }
+    for (int at = 0; at < ITERATIONS; at++) {
+        double square = 0.0;
+        times(it, it->swing, it->dx);
+        for (int i = 0; i < it->n; i++) square += it->dx[i] * it->dx[i];
+        if (!(square > 0.0)) return square;
+        for (int i = 0; i < it->n; i++) it->swing[i] = it->dx[i] / sqrt(square);
+        if (at >= ITERATIONS - LAST) logarithm += 0.5 * log(square) / LAST;
+    }
+    return exp(logarithm);
+}
+
 /* Of a motion that decays without a swing: how much of it comes of positions, against all. It is the eigenvalue of the slower
    of the two motions of such an overdamped swing over the faster one's. */
 static double restored(struct look *it) {
@@ -128,18 +156,18 @@ static double restored(struct look *it) {
 }
 
 /* The motion of the fastest eigenvalue, in it->swing, and what it is: its rate [1/s], whether it swings, and the longest step
-   that the integrator follows it with. Of the size of the eigenvalue and the last power. */
+   that the integrator follows it with. Of the size of the eigenvalue and the last power, or the last iterate. */
 static void describe(struct look *it, double size, struct mbdy_pace *pace) {
     const int n = it->n;
     int column = 0;
     double most = -1.0;
-    for (int j = 0; j < n; j++) {
+    for (int j = 0; it->matrix && j < n; j++) {
         double sum = 0.0;
         for (int i = 0; i < n; i++) sum += fabs(it->power[i * n + j]);
         if (sum > most) most = sum, column = j;
     }
     double *v = it->swing, *once = it->along, *twice = it->dx;
-    for (int i = 0; i < n; i++) v[i] = it->power[i * n + column];
+    for (int i = 0; it->matrix && i < n; i++) v[i] = it->power[i * n + column];
     times(it, v, once);
     for (int i = 0; i < n; i++) once[i] /= size;
     times(it, once, twice);
@@ -175,7 +203,7 @@ static void driven(struct look *it, int group, double *two) {
 
 static void blame(struct look *it, struct mbdy_pace *pace) {
     const mbdy_model *m = it->core->model;
-    double *whole = it->matrix, *less = it->dx, most = 0.0; /* the matrix is not needed any more */
+    double *whole = it->whole, *less = it->dx, most = 0.0;
     driven(it, -1, whole);
     for (int i = 0; i < 2 * it->n; i++)
         if (!mbdy_is_position(m, i % it->n)) most += SHARE * whole[i] * whole[i];
@@ -195,17 +223,18 @@ int mbdy_pace(mbdy_core *core, double h, struct mbdy_pace *pace) {
     const mbdy_model *m = core->model;
     const size_t n = (size_t)m->n_x;
     *pace = (struct mbdy_pace){.group = -1, .longest = INFINITY};
-    if (!core->integrator->longest || !n || n > LARGEST) return 0;
-    double *memory = malloc(sizeof(double) * (6 * n + (size_t)m->n_k + (size_t)m->n_p + 3 * n * n));
+    if (!core->integrator->longest || !n) return 0;
+    const size_t square = n > LARGEST ? 0 : n * n;
+    double *memory = malloc(sizeof(double) * (9 * n + (size_t)m->n_k + (size_t)m->n_p + 3 * square));
     if (!memory) return 0;
     struct look it = {.core = core, .n = m->n_x, .steep = 0};
     it.steep = m->functions[MBDY_STEEPEST].call && core->derivatives == m->functions[MBDY_DERIVATIVES].call;
     it.still = memory, it.x = it.still + n, it.dx = it.x + n, it.swing = it.dx + 2 * n, it.along = it.swing + n;
-    it.k = it.along + n, it.p = it.k + m->n_k, it.matrix = it.p + m->n_p, it.power = it.matrix + n * n;
-    it.product = it.power + n * n;
+    it.nudged = it.along + n, it.whole = it.nudged + n, it.k = it.whole + 2 * n, it.p = it.k + m->n_k;
+    if (square) it.matrix = it.p + m->n_p, it.power = it.matrix + square, it.product = it.power + square;
     memcpy(it.p, core->vector[MBDY_P], sizeof(double) * (size_t)m->n_p);
     stand(&it);
-    const double enough = mbdy_limits[core->method].stability / (DAMPED * h), size = fastest(&it, enough);
+    const double enough = mbdy_limits[core->method].stability / (DAMPED * h), size = square ? fastest(&it, enough) : iterated(&it);
     if (isfinite(size) && size > enough) {
         describe(&it, size, pace);
         if (h > pace->longest) blame(&it, pace);

@@ -209,7 +209,8 @@ def _with_values(joint: Joint, table: JointTable, path: str, findings: Findings)
             values[name] = read(joint, value, raw, f"{path}.{name}", findings)
     for name, value in JOINT_VALUES.items():
         if value.passive and any(number < 0 for number in values.get(name, ())):
-            findings.warn(f"{path}.{name}", "is negative and feeds energy in", "make sure that it is meant")
+            what = "feeds energy in" if value.speeds else "pushes away from where it is at rest"
+            findings.warn(f"{path}.{name}", f"is negative and {what}", "make sure that it is meant")
     if table.motion is not None and joint.kind != "fixed":
         values["motion"] = _motion(joint, table.motion, f"{path}.motion", findings)
     values = _lawful(values, path, findings)

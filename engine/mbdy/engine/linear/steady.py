@@ -98,8 +98,12 @@ class Steady:
         """The largest of `values`, or with ``order`` 2 of `drift`, by names and with units."""
         largest = [i for i in np.argsort(-np.abs(rates))[:TOLD] if rates[i]]
         what = "" if order == 1 else "the acceleration of "
+        residuals = range(len(self.names) - len(self._errors), len(self.names)) if order == 1 else ()
         return ", ".join(
-            f"{what}{self.names[i]} changes by {rates[i]:.3g} {UNITS[self._units[i]][order - 1]}" for i in largest
+            f"{self.names[i]} is {rates[i]:.3g} {self._units[i]}"
+            if i in residuals
+            else f"{what}{self.names[i]} changes by {rates[i]:.3g} {UNITS[self._units[i]][order - 1]}"
+            for i in largest
         )
 
     def _fall(self, point: OperatingPoint, y: Array, root: int) -> Array:

@@ -16,7 +16,7 @@ from mbdy.engine.linear.choice import Dynamics, equations_of
 from mbdy.engine.linear.error_coordinates import fixed, quaternion_tangent
 from mbdy.engine.linear.jacobians import Slopes
 from mbdy.engine.linear.operating_point import At, OperatingPoint, operating_point
-from mbdy.engine.linear.steady import CHANGING, Steady
+from mbdy.engine.linear.steady import CHANGING, TOLD, Steady
 from mbdy.engine.model.faults import MbdyError, RefusalError
 from mbdy.engine.model.patterns import places
 from mbdy.engine.model.ports import ports
@@ -86,6 +86,8 @@ def trim(
         return _lasting(steady, end, max(CHANGING, tolerance))
     free = ", ".join(unknowns.names) or "nothing"
     remedy = "free other states or inputs, or begin elsewhere"
+    if given := unknowns.given_rates(model, point):
+        remedy = f"rates of joints stay as they are given, {given}: set them to zero, or {remedy}"
     raise TrimError(f"no steady motion found: {steady.words(left)}; free were {free}: {remedy}")
 
 
@@ -192,6 +194,15 @@ class _Unknowns:
         self.ways = self.turning.astype(float)
         self.ways[: len(self._x)] = [units[i] in ("rad", "m") for i in self._x]
         """1 for the unknowns that a search begins away from, which are positions of joints."""
+
+    def given_rates(self, model: Model, point: OperatingPoint) -> str:
+        """The largest rates of joints that are not free and not zero, in words."""
+        pairs = zip(model.bodies, layout(model).speeds, strict=True)
+        places = [i for body, at in pairs if not body.joint.floating for i in range(at.start, at.stop)]
+        moving = [i for i in places if point.x[i] and i not in self._x]
+        units = [unit for v in point.ports.states.values() for unit in v.units]
+        largest = sorted(moving, key=lambda i: -abs(point.x[i]))[:TOLD]
+        return ", ".join(f"{point.ports.state_names[i]} = {point.x[i]:.4g} {units[i]}" for i in largest)
 
     def directions(self, point: OperatingPoint) -> tuple[Array, Array]:
         """Changes of x (n_x, n) and u (n_u, n) with each unknown."""

@@ -31,7 +31,7 @@ class JointValue:
     ``default``    None: must be given where the law is.
     ``minimum``    least value, ``above`` whether that itself is impossible; ``below`` names the law's value that must
                    be larger.
-    ``passive``    whether a negative value feeds energy in, of which a reader of files warns.
+    ``passive``    whether a negative value feeds energy in, or pushes away from rest: a reader of files warns.
     ``strength``   whether the law does nothing where all such are zero.
     """
 

@@ -16,9 +16,9 @@ def cross_matrix(v: Sequence[float] | np.ndarray) -> np.ndarray:
 
 def exponential(turn: np.ndarray) -> np.ndarray:
     """The rotation matrix of a rotation vector [rad]."""
-    angle, skew = float(np.linalg.norm(turn)), cross_matrix(turn)
-    half = math.sin(angle / 2) / angle if angle else 0.5
-    return np.eye(3) + (math.sin(angle) / angle if angle else 1.0) * skew + 2 * half**2 * skew @ skew
+    angle = math.hypot(*turn)
+    skew = cross_matrix(np.asarray(turn) / (angle or 1.0))
+    return np.eye(3) + math.sin(angle) * skew + 2 * math.sin(angle / 2) ** 2 * skew @ skew
 
 
 def rotation(quaternion: Sequence[float] | np.ndarray) -> np.ndarray:

@@ -29,8 +29,10 @@ SCALED_PROXIMAL = 1e-7
 """The same against the diagonal itself, for rows that move far less or more mass than most."""
 FINE_PROXIMAL = 1e-12
 """The same against the mean, where something is left over: below a lever of some 1e-5 lengths lies rounding."""
-FEW = 24
-"""Rows up to which that holds: of many that a motion makes nearly redundant, rounding spoils so small a term."""
+FEW = 10
+"""Directions that A gives almost nothing of up to which that holds. What stages of an integrator are off by goes into
+accelerations along each by the inverse root of what A gives, or of the term. Of n loops in a row that a motion makes
+redundant together there are n such directions, and as many times softer ones: the root grows with their square."""
 FINE_PASSES = 2
 LEAST = 1e-3
 """Part of the mean of the diagonal that rows are scaled by at least in this."""
@@ -259,7 +261,9 @@ def _solve_finely(sparsity: str, size: int) -> ca.Function:
     """``near`` multipliers with what they leave over brought down, if it can be, and then to those of least norm."""
     A, closed, right, mean, b = _system(sparsity, size)
     near, weight = SX.sym("near", size), _weight(A, mean)
-    term = FINE_PROXIMAL * max(1.0, size / FEW) ** 8 * mean
+    pivots, *_ = ca.ldl(A + ca.diag(PROXIMAL * mean + (1 - closed) * mean))
+    soft = PROXIMAL * mean * ca.sum1(1 / pivots)
+    term = FINE_PROXIMAL * (1 + (soft / FEW) ** 4) * mean
     factors = ca.ldl(A + ca.diag(term + (1 - closed) * mean))
     rest = b - A @ near
     for _ in range(FINE_PASSES):
