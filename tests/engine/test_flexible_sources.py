@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import tracemalloc
 from dataclasses import replace
 from importlib import import_module
 from itertools import pairwise
@@ -21,6 +22,7 @@ from mbdy.engine.flexible.moments import Moments, clamped
 from mbdy.engine.flexible.plate import plate
 from mbdy.engine.flexible.sources import SOURCES
 from mbdy.engine.flexible.torsion import torsion
+from mbdy.engine.model.faults import RefusalError
 from mbdy.engine.model.rotations import cross_matrix
 from mbdy.engine.model.system import Body, Joint
 
@@ -506,3 +508,14 @@ def test_keys_of_a_source_are_the_arguments_of_its_function(name: str) -> None:
     assert [*arguments] == [*source.keys]
     for key, argument in arguments.items():
         assert source.keys[key].required == (argument.default is argument.empty), key
+
+
+def test_room_for_many_modes_does_not_grow_with_their_cube() -> None:
+    tracemalloc.start()
+    beam(length=2.0, mass_per_length=1.0, bending_stiffness=5.0, torsional_stiffness=1.0, polar_inertia=0.1, modes=20)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2e8
+    for modes in (129, 10**20):
+        with pytest.raises(RefusalError, match="modes: .* are more than a body can have, 128"):
+            torsion(length=1.0, mass_per_length=1.0, polar_inertia=1.0, torsional_stiffness=1.0, modes=modes)

@@ -21,6 +21,7 @@ from mbdy.engine.files.tables import REMEDIES, BodyTable, FlexTable, NodeTable
 from mbdy.engine.flexible.modal_body import ModalBody, nested
 from mbdy.engine.flexible.sources import SOURCES
 from mbdy.engine.model.faults import Findings, RefusalError, path_of, shown
+from mbdy.engine.model.limits import MOST_MODES
 from mbdy.engine.model.system import ZERO3, Flex, Matrix3, Node, Vector3
 from mbdy.engine.model.units import quantity
 
@@ -119,6 +120,9 @@ def flex_of(table: FlexTable, path: str, findings: Findings) -> Flex | None:
                         "give one mode or more in brackets")  # fmt: skip
         return None
     m = len(first)
+    if m > MOST_MODES:
+        remedy = f"keep the slowest {MOST_MODES} or fewer"
+        return findings.refuse(path, f"has {m} modes, more than the {MOST_MODES} of a body", remedy)
     mass, stiffness, damping = (_spectral if ways[0] == "frequencies" else _matrices)(table, m, path, findings)
     sizes = {"coupling": (6, m), "inertia_first": (m, 3, 3), "inertia_second": (m, m, 3, 3),
              "gyroscopic": (m, m, 3), "moment_second": (3, m, m)}  # fmt: skip

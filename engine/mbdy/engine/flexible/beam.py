@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,13 +12,17 @@ import numpy as np
 from mbdy.engine.flexible import beam_modes
 from mbdy.engine.flexible.beam_modes import Bending
 from mbdy.engine.flexible.modal_body import ModalBody, node_of
-from mbdy.engine.flexible.moments import Moments
+from mbdy.engine.flexible.moments import Moments, Points
 from mbdy.engine.flexible.placing import axes_of, counts_of, dampings, not_negative, positive
 from mbdy.engine.model.faults import RefusalError
 from mbdy.engine.model.system import Node, Vector3
 
 POINTS = 16
 """Quadrature points of each panel; a panel is a third of the shortest wave or less."""
+MOST_ENTRIES = 1 << 20
+"""Of a second-order displacement at the points that are summed at once."""
+Moves = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+"""How points of the axis move, how their sections turn, and their `_Field.shortening`."""
 MOST_TIP = 1e4
 """The beam's share of the motion is lost in rounding beside a tip body that is heavier by more than this."""
 
@@ -59,20 +63,31 @@ class _Field:
         for p, end in enumerate(x):
             stations, weights = _rule(min(self.origin, end), max(self.origin, end), self.length, self.waves)
             slopes = self.at(stations)[1][:, 1:]
-            values[p] = -math.copysign(1.0, end - self.origin) * np.einsum("p,pai,paj->ij", weights, slopes, slopes)
+            squares = np.einsum("p,pai,paj->ij", weights, slopes, slopes, optimize=True)
+            values[p] = -math.copysign(1.0, end - self.origin) * squares
         return values
 
-    def shortenings(self) -> np.ndarray:
-        """`shortening` at the points of the whole length's rule, panel by panel."""
-        x, weights = _rule(0.0, self.length, self.length, self.waves)
-        slopes = self.at(x)[1][:, 1:]
-        products = np.einsum("pai,paj->pij", slopes, slopes).reshape(-1, POINTS, self.modes, self.modes)
-        panels = weights.reshape(-1, POINTS)
-        whole = np.einsum("np,npij->nij", panels, products)
-        before = np.cumsum(whole, axis=0) - whole
-        within = np.einsum("n,qp,npij->nqij", panels.sum(axis=1) / 2, _partial(), products)
-        fixed = self.shortening(np.zeros(1)) if self.origin else 0.0
-        return fixed - (before[:, None] + within).reshape(len(x), self.modes, self.modes)
+    def pieces(self, spin: bool) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+        """Points and weights of the whole length's rule, some panels at a time, and with ``spin`` their `shortening`.
+
+        All at once the second-order displacements of 60 modes would take gigabytes.
+        """
+        every, shares = _rule(0.0, self.length, self.length, self.waves)
+        fixed = self.shortening(np.zeros(1)) if spin and self.origin else 0.0
+        before, size = np.zeros((self.modes, self.modes)), POINTS * max(1, MOST_ENTRIES // (POINTS * self.modes**2))
+        for begin in range(0, len(every), size):
+            x, weights = every[begin : begin + size], shares[begin : begin + size]
+            if not spin:
+                yield x, weights, None
+                continue
+            slopes = self.at(x)[1][:, 1:]
+            products = np.einsum("pai,paj->pij", slopes, slopes).reshape(-1, POINTS, self.modes, self.modes)
+            panels = weights.reshape(-1, POINTS)
+            whole = np.einsum("np,npij->nij", panels, products)
+            ends = before + np.cumsum(whole, axis=0)
+            within = np.einsum("n,qp,npij->nqij", panels.sum(axis=1) / 2, _partial(), products, optimize=True)
+            yield x, weights, fixed - ((ends - whole)[:, None] + within).reshape(len(x), self.modes, self.modes)
+            before = ends[-1]
 
     @property
     def waves(self) -> float:
@@ -246,37 +261,28 @@ def _moments(
     turn: np.ndarray,
 ) -> Moments:
     """Integrals over the axis, over rings that stand for sections where they have inertia, and over the tip body."""
-    x, weights = _rule(0.0, field.length, field.length, field.waves)
-    moved, turned = field.at(x)
-    short = field.shortenings() if spin else None
-    twisted = field.twist(x)
-    parts = [_carried(field, x, np.zeros(3), moved, twisted, short)]
-    masses = [mass_per_length * weights]
-    if polar_inertia:
-        radius = field.length
-        share = polar_inertia * weights / (4 * radius**2)
-        for offset in radius * np.array([[0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]):
-            parts.append(_carried(field, x, offset, moved, twisted, short))
-            masses.append(share)
-        central = -4 * share
-        if field.bending:  # which knows nothing of the sections' inertia about their diameters: take it off
-            for offset in radius * np.array([[1, 0, 0], [-1, 0, 0]]):
-                parts.append(_carried(field, x, offset, moved, twisted, short))
-                masses.append(-share)
-            central = -2 * share
-        parts.append(parts[0])
-        masses.append(central)
-    end = np.array([field.length])
-    moved, turned = field.at(end)
-    short = field.shortening(end) if spin else None
-    for offset, mass in [(np.zeros(3), tip_mass), *tip]:
-        if mass:
-            parts.append(_carried(field, end, offset, moved, turned, short))
-            masses.append(np.array([mass]))
-    at = np.concatenate([part[0] for part in parts]) @ turn.T
-    shapes = np.einsum("ab,pbk->pak", turn, np.concatenate([part[1] for part in parts]))
-    bends = np.einsum("ab,pbkl->pakl", turn, np.concatenate([part[2] for part in parts])) if spin else None
-    return Moments.of_points(at, np.concatenate(masses), shapes, bends)
+
+    def part(x: np.ndarray, masses: np.ndarray, offset: np.ndarray, moves: Moves) -> Points:
+        at, shapes, bends = _carried(field, x, offset, *moves)
+        bends = np.einsum("ab,pbkl->pakl", turn, bends, optimize=True) if spin else None
+        return at @ turn.T, masses, np.einsum("ab,pbk->pak", turn, shapes), bends
+
+    def parts() -> Iterator[Points]:
+        for x, weights, short in field.pieces(spin):
+            moves, share = (field.at(x)[0], field.twist(x), short), polar_inertia * weights / (4 * field.length**2)
+            offsets = field.length * np.array([[0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1], [1, 0, 0], [-1, 0, 0]])
+            signs = (1, 1, 1, 1, -1, -1) if field.bending else (1, 1, 1, 1)
+            # bending knows nothing of the sections' inertia about their diameters: the last two take it off
+            yield part(x, mass_per_length * weights - sum(signs) * share, np.zeros(3), moves)
+            for offset, sign in zip(offsets, signs, strict=False) if polar_inertia else ():
+                yield part(x, sign * share, offset, moves)
+        end = np.array([field.length])
+        moves = (*field.at(end), field.shortening(end) if spin else None)
+        for offset, mass in [(np.zeros(3), tip_mass), *tip]:
+            if mass:
+                yield part(end, np.array([mass]), offset, moves)
+
+    return Moments.of_parts(parts())
 
 
 def _carried(

@@ -8,7 +8,7 @@ Mehrkoerpersysteme (1999), section 6.4). Sources of modal data only say where ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +18,8 @@ from mbdy.engine.model.faults import RefusalError, UnknownNameError
 from mbdy.engine.model.rotations import cross_matrix
 from mbdy.engine.model.system import Flex, Node
 
+Points = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]
+"""Positions, masses, shapes and bends of mass points."""
 ROUNDING = 1e-13
 """A sum this small beside the sum of its terms' sizes is zero."""
 
@@ -48,21 +50,34 @@ class Moments:
 
         The points of a quadrature rule with its weights times the density are such points; negative masses are fine.
         """
-        m = shapes.shape[2]
-        bend, bend_first = np.zeros((m, m, 3)), np.zeros((m, m, 3, 3))
-        if bends is not None:
-            bend = _sum("pbkl->klb", masses, bends)
-            bend_first = _sum("pa,pbkl->klab", masses, at, bends)
-        return cls(
-            mass=float(masses.sum()),
-            first=_sum("pa->a", masses, at),
-            second=_sum("pa,pb->ab", masses, at, at),
-            shape=_sum("pbk->kb", masses, shapes),
-            shape_first=_sum("pa,pbk->kab", masses, at, shapes),
-            shape_second=_sum("pak,pbl->klab", masses, shapes, shapes),
-            bend=bend,
-            bend_first=bend_first,
-        )
+        return cls.of_parts([(at, masses, shapes, bends)])
+
+    @classmethod
+    def of_parts(cls, parts: Iterable[Points]) -> Moments:
+        """From mass points as `of_points` has them, which come in parts since their bends take much room."""
+        sums, sizes, mass = dict[str, np.ndarray](), dict[str, np.ndarray](), 0.0
+        for at, masses, shapes, bends in parts:
+            m = shapes.shape[2]
+            mass += float(masses.sum())
+            terms: dict[str, tuple[str, *tuple[np.ndarray, ...]]] = {
+                "first": ("pa->a", at),
+                "second": ("pa,pb->ab", at, at),
+                "shape": ("pbk->kb", shapes),
+                "shape_first": ("pa,pbk->kab", at, shapes),
+                "shape_second": ("pak,pbl->klab", shapes, shapes),
+            }
+            if bends is None:
+                sums.setdefault("bend", np.zeros((m, m, 3)))
+                sums.setdefault("bend_first", np.zeros((m, m, 3, 3)))
+            else:
+                terms |= {"bend": ("pbkl->klb", bends), "bend_first": ("pa,pbkl->klab", at, bends)}
+            for name, (subscripts, one, *others) in terms.items():
+                heavy = masses.reshape(-1, *[1] * (one.ndim - 1)) * one
+                sums[name] = sums.get(name, 0.0) + np.einsum(subscripts, heavy, *others, optimize=True)
+                scale = np.einsum(subscripts, abs(heavy), *(abs(other) for other in others), optimize=True)
+                sizes[name] = sizes.get(name, 0.0) + scale
+        rounded = {name: np.where(abs(sums[name]) > ROUNDING * size, sums[name], 0.0) for name, size in sizes.items()}
+        return cls(mass=mass, **(sums | rounded))
 
     @classmethod
     def of_body(cls, body: ModalBody) -> Moments:
@@ -211,14 +226,6 @@ def clamped(body: ModalBody, node: str) -> ModalBody:
     if not (body.flex.inertia_first and body.flex.inertia_second):
         flex = replace(flex, inertia_second=(), gyroscopic=())
     return replace(new, flex=flex, unturned=body.unturned)
-
-
-def _sum(subscripts: str, masses: np.ndarray, *factors: np.ndarray) -> np.ndarray:
-    """``einsum`` over mass points; sums that are nothing but rounding are zero."""
-    heavy = masses.reshape(-1, *[1] * (factors[0].ndim - 1)) * factors[0]
-    value = np.einsum(subscripts, heavy, *factors[1:])
-    size = np.einsum(subscripts, abs(heavy), *(abs(factor) for factor in factors[1:]))
-    return np.where(abs(value) > ROUNDING * size, value, 0.0)
 
 
 def inertia_of(products: np.ndarray) -> np.ndarray:

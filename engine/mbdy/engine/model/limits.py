@@ -1,6 +1,6 @@
 """Limits that the reader of files and the equations share."""
 
-MOST_MODES = 200
+MOST_MODES = 128
 """Of one body: its second-order integrals are 18 m² numbers, and the equations of a step as many."""
 
 PARALLEL = 1e-9
