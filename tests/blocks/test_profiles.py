@@ -64,6 +64,12 @@ PROFILES = {
 }
 
 
+def test_times_and_angles_with_units():
+    assert CosineSlew("90 deg", "2 min", start="500 ms") == CosineSlew(math.pi / 2, 120.0, start=0.5)
+    assert Ramp("1 rpm", rise="1 s").rate == pytest.approx(math.pi / 30)
+    assert Table(["0 s", "1 min"], ["0 deg", "180 deg"]).at(60.0)[0] == pytest.approx(math.pi)
+
+
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 def test_rates_and_accelerations_are_derivatives(profile):
     """Between breaks, and one-sided at them; angle and rate never jump."""
@@ -111,11 +117,12 @@ def test_profiles_pass_through_what_they_are_given():
         (lambda: Table([0], [0]), "two rows"),
         (lambda: Table([0, 1], [0, 1], accelerations=[0, 0]), "need rates"),
         (lambda: Table([0, 1], [0, 1], [0, 0], end_rates=(1, 0)), "end_rates"),
-        (lambda: Table([0, 1], ["30 deg", 1]), "angles must be a list of numbers in SI"),
+        (lambda: Table([0, 1], ["30 kg", 1]), "angles: must be a number in rad, but 'kg'"),
         (lambda: CosineSlew(angle=1.0, duration=-3.0), r"duration must be positive, got -3\.0 s"),
         (lambda: CosineSlew(angle=1.0, duration=0.0), "duration must be positive"),
         (lambda: CosineSlew(angle=math.nan, duration=1.0), "angle must be finite, got nan"),
-        (lambda: CosineSlew(angle="30 deg", duration=1.0), "angle must be a number in SI, got '30 deg'"),
+        (lambda: CosineSlew(angle="30 kg", duration=1.0), "angle must be a number in rad, but 'kg'.*got '30 kg'"),
+        (lambda: CosineSlew(angle="30", duration=1.0), "angle '30' has no unit"),
         (lambda: Ramp(rate=1.0, rise=-1.0), "rise must not be negative"),
         (lambda: Ramp(rate=1.0, start=2.0), r"at once at 2\.0 s; give rise"),
         (lambda: Ramp(rate=math.inf), "rate must be finite"),

@@ -9,15 +9,10 @@ from typing import Any
 from mbdy.app.common import RequestError
 from mbdy.blocks import Plant, VariableError
 from mbdy.engine import Ports, Variable
-from mbdy.engine.files.fields import ASYMMETRY
 from mbdy.engine.model.faults import ModelWarning, RefusalError
-from mbdy.engine.model.units import odd_angle, quantity
+from mbdy.engine.model.units import odd_angle
+from mbdy.engine.model.values import element, elements
 from mbdy.engine.model.variables import UPPER
-
-WORDS = {"true": 1.0, "yes": 1.0, "on": 1.0, "false": 0.0, "no": 0.0, "off": 0.0}
-"""What a Boolean input may be called besides 1 and 0."""
-SHARED = ("stiffness", "damping", "rest", "acceleration", "prescribed", "locked")
-"""Of a joint: one value serves all its degrees of freedom, as in a model file."""
 
 Entry = Any
 """Text of a number, or a list of entries."""
@@ -70,30 +65,16 @@ class _Read:
         self.numbers: list[float] = []
         self.remarks: list[str] = []
 
-    def add(self, text: str, unit: str) -> None:
-        if unit == "" and text.lower() in WORDS:
-            self.numbers.append(WORDS[text.lower()])
-            return
-        self.numbers.append(quantity(text, unit, bare=True))
-        if odd := odd_angle(text, unit):
-            self.remarks.append(str(odd))
-
 
 def _values(text: str, name: str, variable: Variable, part: slice) -> _Read:
-    units = variable.units[part]
-    read = _entries(text)
-    entries = [read] if isinstance(read, str) else read
-    if variable.quantity == "inertia" and len(units) == len(UPPER) and len(entries) == 3:
-        entries = _tensor(entries, units[0])
-    elif isinstance(read, str) and variable.owner.kind == "joint" and variable.quantity in SHARED:
-        entries = entries * len(units)
-    if not all(isinstance(entry, str) for entry in entries):
-        raise RefusalError("has too many brackets", "give a list such as [0.1, 0, 0]")
-    if len(entries) != len(units):
+    entries = elements(variable, part, _entries(text), bare=True)
+    if len(entries) != part.stop - part.start:
         raise RefusalError(_wrong_count(name, variable, part, len(entries)))
     result = _Read()
-    for entry, unit in zip(entries, units, strict=True):
-        result.add(entry, unit)
+    for entry, unit in zip(entries, variable.units[part], strict=True):
+        result.numbers.append(element(entry, unit, variable, bare=True))
+        if odd := odd_angle(entry, unit):
+            result.remarks.append(str(odd))
     return result
 
 
@@ -143,19 +124,3 @@ def _split(inside: str) -> list[str]:
         else:
             parts[-1] += letter
     return [part.strip() for part in parts]
-
-
-def _tensor(entries: list[Entry], unit: str) -> list[Entry]:
-    """Six entries of a tensor from its diagonal or its three rows, as the model file may have them."""
-    if all(isinstance(entry, str) for entry in entries):
-        x, y, z = entries
-        return [x, "0", "0", y, "0", z]
-    rows = [row for row in entries if isinstance(row, list) and len(row) == len(entries)]
-    if len(rows) < len(entries) or not all(isinstance(entry, str) for row in rows for entry in row):
-        raise RefusalError("an inertia has three rows of three numbers", "or give the three principal moments")
-    numbers = [[quantity(entry, unit, bare=True) for entry in row] for row in rows]
-    rounding = ASYMMETRY * max(abs(number) for row in numbers for number in row)
-    for i, j in UPPER:
-        if abs(numbers[i][j] - numbers[j][i]) > rounding:
-            raise RefusalError(f"entries [{i + 1},{j + 1}] and [{j + 1},{i + 1}] differ", "an inertia is symmetric")
-    return [rows[i][j] for i, j in UPPER]

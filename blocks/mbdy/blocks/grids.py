@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.blocks.errors import StepError
+from mbdy.engine.model.faults import RefusalError
 from mbdy.engine.model.units import quantity
 
 Array = NDArray[np.float64]
@@ -20,18 +21,15 @@ MOST = 10**8
 """Most instants of one grid; each has a row in memory."""
 
 
-def seconds(what: str, value: float | str) -> float:
-    """``value`` [s], a number or a text with unit, as a float; `StepError` unless it is positive and finite."""
-    if isinstance(value, str):
-        try:
-            value = quantity(value, "s")
-        except ValueError as fault:
-            raise StepError(f"{what}: {fault}") from None
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise StepError(f"{what}: must be a number of seconds, got {value!r}")
-    if not (math.isfinite(value) and value > 0):
+def seconds(what: str, value: object) -> float:
+    """``value`` [s], a number of any type or a text with unit; `StepError` unless it is positive and finite."""
+    try:
+        time = quantity(value, "s")
+    except RefusalError as fault:
+        raise StepError(f"{what}: {fault}") from None
+    if not time > 0:
         raise StepError(f"{what}: must be positive and finite, got {value} s")
-    return float(value)
+    return time
 
 
 def usual_period(until: float) -> float:

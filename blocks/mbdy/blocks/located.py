@@ -87,16 +87,16 @@ class LocatedRun:
 def simulate_located(
     model: Model | Plant | str | PathLike[str],
     *,
-    until: float,
+    until: float | str,
     controller: Controller,
     blocks: Sequence[Block] | None = None,
-    every: float | None = None,
+    every: float | str | None = None,
     inputs: str | PathLike[str] | Mapping[str, ArrayLike] | None = None,
     linear: bool = False,
     outputs: Iterable[str] | None = None,
     step: float | str = 1e-3,
     integrator: str = "rk4",
-    tolerance: float = TOLERANCE,
+    tolerance: float | str = TOLERANCE,
     progress: bool | Progress = False,
 ) -> LocatedRun:
     """Outputs from time 0 to ``until`` [s], and when each block switched.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mbdy.blocks.errors import VariableError
 from mbdy.blocks.plant import Plant
 from mbdy.blocks.profiles import Profile
-from mbdy.engine.model.faults import MbdyWarning, OptionError
+from mbdy.engine.model.faults import MbdyWarning, OptionError, shown
 
 Array = NDArray[np.float64]
 KEY = re.compile(r"(?P<body>\w+)\.joint(\[(?P<index>\d+)\])?")
@@ -63,6 +63,8 @@ class Prescribed:
     def __init__(self, plant: Plant, profiles: Mapping[str, Profile]) -> None:
         if plant.interpolation != "quadratic":
             raise OptionError('profiles need a plant made with interpolation="quadratic"')
+        if not isinstance(profiles, Mapping):
+            raise OptionError(f"profiles: a mapping of joints to profiles is needed, got {shown(profiles)}")
         self.plant = plant
         self.followers = [_follower(plant, key, profile) for key, profile in profiles.items()]
         places = {name: i for i, name in enumerate(plant.input_names)}

@@ -1,9 +1,10 @@
 """Profiles: the motion of a prescribed degree of freedom as angle, rate and acceleration over time.
 
 Everywhere an angle is in rad, a rate in rad/s and an acceleration in rad/s2, for a translation in m, m/s and m/s2;
-times are in s from the begin of a run. ``profile.at(t)`` gives the three at time ``t``, a number or an array of them.
-``profile.breaks`` are the instants where the acceleration jumps or bends: a run begins a step at each of them, so that
-an integrator of order 4 keeps its order. At a jump ``at`` gives what follows it.
+times are in s from the begin of a run. Times, angles and rates are numbers or texts with a unit (``"90 deg"``).
+``profile.at(t)`` gives the three at time ``t``, a number or an array of them. ``profile.breaks`` are the instants where
+the acceleration jumps or bends: a run begins a step at each of them, so that an integrator of order 4 keeps its order.
+At a jump ``at`` gives what follows it.
 """
 
 from __future__ import annotations
@@ -18,8 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.errors import VariableError
+from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.units import quantity, real
+from mbdy.engine.model.values import array_of
 
 Array = NDArray[np.float64]
+TABLE_UNITS = {"times": "s", "angles": "rad", "rates": "rad/s", "accelerations": "rad/s2", "end_rates": "rad/s"}
+"""Columns of a `Table`, with the units of a rotation."""
 Motion3 = tuple[Array, Array, Array]
 """Angle, rate and acceleration, each shaped like the time."""
 
@@ -52,7 +58,7 @@ class Ramp:
     initial: float = 0.0
 
     def __post_init__(self) -> None:
-        _finite("Ramp", rate=self.rate, start=self.start, rise=self.rise, initial=self.initial)
+        _take_up(self, rate="rad/s", start="s", rise="s", initial="rad")
         if self.rise < 0:
             raise VariableError(f"Ramp: rise must not be negative, got {self.rise} s")
         if self.rise == 0 and self.start > 0:
@@ -99,7 +105,7 @@ class CosineSlew:
     initial: float = 0.0
 
     def __post_init__(self) -> None:
-        _finite("CosineSlew", angle=self.angle, duration=self.duration, start=self.start, initial=self.initial)
+        _take_up(self, angle="rad", duration="s", start="s", initial="rad")
         if self.duration <= 0:
             raise VariableError(f"CosineSlew: duration must be positive, got {self.duration} s")
 
@@ -140,9 +146,9 @@ class Table:
     end_rates: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
-        for name in ("times", "angles", "rates", "accelerations", "end_rates"):
+        for name, unit in TABLE_UNITS.items():
             if (given := getattr(self, name)) is not None:
-                object.__setattr__(self, name, _column(name, given))
+                object.__setattr__(self, name, _column(name, given, unit))
         if len(self.times) < 2:
             raise VariableError(f"Table: at least two rows are needed, got {len(self.times)}")
         for name in ("angles", "rates", "accelerations"):
@@ -211,7 +217,7 @@ class Triple:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise VariableError(f"Triple: must be a function of time, got {self.function!r}")
-        object.__setattr__(self, "breaks", _column("breaks", self.breaks, "Triple"))
+        object.__setattr__(self, "breaks", _column("breaks", self.breaks, "s", "Triple"))
 
     def at(self, t: ArrayLike) -> Motion3:
         """Angle [rad], rate [rad/s] and acceleration [rad/s2] at ``t`` [s]."""
@@ -244,20 +250,26 @@ def _spline_rates(steps: Array, angles: Array, ends: Sequence[float]) -> Array:
     return rates
 
 
-def _finite(kind: str, **numbers: object) -> None:
-    for name, value in numbers.items():
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-            raise VariableError(f"{kind}: {name} must be a number in SI, got {value!r}")
-        if not math.isfinite(value):  # pyright: ignore[reportArgumentType]
-            raise VariableError(f"{kind}: {name} must be finite, got {value}")
+def _take_up(profile: Ramp | CosineSlew, **units: str) -> None:
+    """Make the fields of ``profile`` floats; `VariableError` names the one that is no finite number of its unit."""
+    for name, unit in units.items():
+        given, kind = getattr(profile, name), type(profile).__name__
+        number = None if isinstance(given, str) else real(given)
+        try:
+            number = quantity(given, unit) if number is None else number
+        except RefusalError as refusal:
+            raise VariableError(f"{kind}: {name} {refusal}") from None
+        if not math.isfinite(number):
+            raise VariableError(f"{kind}: {name} must be finite, got {number}")
+        object.__setattr__(profile, name, number)
 
 
-def _column(name: str, given: object, kind: str = "Table") -> tuple[float, ...]:
+def _column(name: str, given: object, unit: str, kind: str = "Table") -> tuple[float, ...]:
     """A list of numbers as a tuple; `VariableError` names the row of one that is not finite."""
     try:
-        array = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        raise VariableError(f"{kind}: {name} must be a list of numbers in SI, got {given!r}") from None
+        array = array_of(f"{kind}: {name}", given, unit)
+    except RefusalError as refusal:
+        raise VariableError(str(refusal)) from None
     if array.ndim != 1:
         raise VariableError(f"{kind}: {name} must be a list of numbers, got shape {array.shape}")
     if bad := np.flatnonzero(~np.isfinite(array)).tolist():

@@ -20,7 +20,7 @@ from mbdy.blocks.profiles import Profile
 from mbdy.blocks.run import Run, selected
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.engine import Model
-from mbdy.engine.model.faults import MbdyError, OptionError
+from mbdy.engine.model.faults import MbdyError, OptionError, shown
 from mbdy.engine.verification.formulations import ORDER_N
 
 Array = NDArray[np.float64]
@@ -42,10 +42,10 @@ class SimulationError(MbdyError):
 def simulate(
     model: Model | Plant | str | PathLike[str],
     *,
-    until: float,
-    every: float | None = None,
+    until: float | str,
+    every: float | str | None = None,
     controller: Controller | None = None,
-    sample: float | None = None,
+    sample: float | str | None = None,
     inputs: str | PathLike[str] | Mapping[str, ArrayLike] | None = None,
     linear: bool = False,
     profiles: Mapping[str, Profile] | None = None,
@@ -81,6 +81,8 @@ def simulate(
     )  # fmt: skip
     if (profiles or linear or inputs is not None) and plant.interpolation != wanted:
         raise OptionError(f'{wanted} inputs need a plant made with interpolation="{wanted}"')
+    if not (controller is None or callable(controller)):
+        raise OptionError(f"controller: a function f(t, y) is needed, got {shown(controller)}")
     if controller is None and sample is not None:
         raise OptionError("sample is the period of a controller, and there is none")
     until = seconds("until", until)
@@ -300,6 +302,8 @@ def reported(progress: bool | Progress) -> Iterator[Progress]:
     """A function that shows the fraction done: the caller's, a bar, or nothing."""
     if callable(progress):
         yield progress
+    elif not isinstance(progress, bool):
+        raise OptionError(f"progress: True, False or a function of the fraction done is needed, got {shown(progress)}")
     elif progress:
         from rich.progress import Progress as Bar
 

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.errors import VariableError
-from mbdy.engine import Ports
+from mbdy.engine import Ports, Variable
 from mbdy.engine.model.contents import contents, number_in, table_of
-from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.faults import RefusalError, shown
+from mbdy.engine.model.values import array_of
 
 Array = NDArray[np.float64]
 
@@ -72,6 +73,8 @@ def input_table(source: str | PathLike[str] | Mapping[str, ArrayLike], table: Po
     A mapping's vector inputs may be given whole: ``{"time": (n), "bus.torque": (n, 3)}``.
     Raises `VariableError` for an unknown name, a missing column or a bad number, naming the line.
     """
+    if not isinstance(source, Mapping | str | PathLike):
+        raise VariableError(f"inputs: a CSV file or a mapping of names to columns is needed, got {shown(source)}")
     if not isinstance(source, Mapping):
         path = Path(source)
         columns, lines = _read(path)
@@ -84,7 +87,7 @@ def input_table(source: str | PathLike[str] | Mapping[str, ArrayLike], table: Po
     columns = source
     if "time" not in columns:
         raise VariableError("an input table needs a column 'time' [s]")
-    time = np.asarray(columns["time"], dtype=float).ravel()
+    time = _floats("time", columns["time"], "s").ravel()
     if not time.size:
         raise VariableError("an input table needs at least one row")
     names: list[str] = []
@@ -100,7 +103,7 @@ def input_table(source: str | PathLike[str] | Mapping[str, ArrayLike], table: Po
         if variable.causality != "input":
             raise VariableError(f"input table: {name!r} is no input (causality: {variable.causality})")
         elements = variable.scalar_names[part]
-        parts.append(_block(name, values, time.size, elements))
+        parts.append(_block(name, values, time.size, elements, variable, part))
         names += elements
         switches += [variable.boolean] * len(elements)
         if variable.boolean and (odd := np.flatnonzero(~np.isin(parts[-1], (0.0, 1.0)).all(axis=1))).size:
@@ -111,9 +114,19 @@ def input_table(source: str | PathLike[str] | Mapping[str, ArrayLike], table: Po
     return InputTable(tuple(names), time, values, linear, tuple(switches))
 
 
-def _block(name: str, values: ArrayLike, rows: int, elements: tuple[str, ...]) -> Array:
+def _floats(name: str, values: object, unit: str, *, boolean: bool = False) -> Array:
+    try:
+        return array_of(f"input table: {name!r}", values, unit, boolean=boolean)
+    except RefusalError as refusal:
+        raise VariableError(str(refusal)) from None
+
+
+def _block(
+    name: str, values: ArrayLike, rows: int, elements: tuple[str, ...], variable: Variable, part: slice
+) -> Array:
     """The columns (rows, number of elements) of one variable."""
-    block = np.asarray(values, dtype=float)
+    units = set(variable.units[part])
+    block = _floats(name, values, units.pop() if len(units) == 1 else "", boolean=variable.boolean)
     if block.ndim == 0:
         block = np.full(rows, block)
     if block.ndim == 1:

@@ -5,7 +5,7 @@ from mbdy.engine.core.build import CompilerError, NoCompilerError
 from mbdy.engine.core.cache import NoCacheNote
 from mbdy.engine.core.library import Compiled
 from mbdy.engine.files.read import dumps, load, loads, save
-from mbdy.engine.files.rules import keep_rules
+from mbdy.engine.files.rules import keep_rules, ports
 from mbdy.engine.linear.choice import Dynamics, Linear, PartlyLinear, compiled, equations_of
 from mbdy.engine.linear.linearization import Linearization, fastest, linearize
 from mbdy.engine.linear.modes import Mode
@@ -23,7 +23,7 @@ from mbdy.engine.model.faults import (
     RefusalError,
     UnknownNameError,
 )
-from mbdy.engine.model.ports import Ports, ports
+from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.system import Body, Flex, GravityGradient, Joint, Loop, Model, Node, PortChoice, Side, Wheel
 from mbdy.engine.model.variables import Variable
 from mbdy.engine.model.version import version

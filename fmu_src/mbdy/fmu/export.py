@@ -15,9 +15,9 @@ from mbdy.engine import __version__
 from mbdy.engine.assembly.start import assemble
 from mbdy.engine.core.build import CompilerError, Progress
 from mbdy.engine.core.integrators import INTEGRATORS
-from mbdy.engine.files.rules import keep_rules
+from mbdy.engine.files.rules import ruled
 from mbdy.engine.linear.choice import Dynamics, equations_of, ported
-from mbdy.engine.model.faults import MbdyError
+from mbdy.engine.model.faults import MbdyError, nearest, shown
 from mbdy.engine.model.patterns import named_by
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.scale import energy_scale
@@ -42,7 +42,7 @@ class ExportError(MbdyError, ValueError):
 
 
 def export_fmu(
-    model: Model,
+    model: Model | str | os.PathLike[str],
     path: str | os.PathLike[str],
     *,
     fmi: str = "2.0",
@@ -74,10 +74,10 @@ def export_fmu(
     the file cannot be written in the end. All that can be is checked before anything is compiled; an export that fails
     leaves no file and no folder. Warns with `mbdy.blocks.FastMotionWarning` as a plant does.
     """
+    model = ruled(model)
     h = checked(fmi=fmi, kind=kind, step=step, integrator=integrator)
     wanted = platforms_of(platforms, kind)
     _check_name(model.name)
-    keep_rules(model)
     settings = Settings(fmi=fmi, step=h, integrator=integrator, scalars=scalars, version=__version__)
     target = Path(path)
     with prepared(target, ".fmu"):
@@ -174,8 +174,9 @@ def checked(*, fmi: str, kind: str, step: float | str, integrator: str) -> float
     for what, value, known in (
         ("fmi", fmi, VERSIONS), ("kind", kind, KINDS), ("integrator", integrator, INTEGRATORS),
     ):  # fmt: skip
-        if value not in known:
-            raise ExportError(f"{what} {value!r}: must be one of {', '.join(map(repr, known))}")
+        if not isinstance(value, str) or value not in known:
+            near = f"; {nearest(value, known)}" if isinstance(value, str) else ""
+            raise ExportError(f"{what} {shown(value)}: must be one of {', '.join(map(repr, known))}{near}")
     try:
         h = quantity(step, "s", bare=True)
     except ValueError as error:

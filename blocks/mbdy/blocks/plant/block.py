@@ -8,11 +8,10 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from threading import get_ident
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,17 +29,17 @@ from mbdy.engine import (
     Model,
     ModelWarning,
     Ports,
+    RefusalError,
     StartMovedWarning,
-    Variable,
     equations_of,
-    keep_rules,
-    load,
 )
 from mbdy.engine.assembly.start import open_loop
 from mbdy.engine.core.binding import Owned
 from mbdy.engine.core.integrators import INTEGRATORS
-from mbdy.engine.model.faults import OptionError
-from mbdy.engine.model.units import quantity
+from mbdy.engine.files.rules import ruled
+from mbdy.engine.model.faults import OptionError, shown
+from mbdy.engine.model.units import real
+from mbdy.engine.model.values import array_of, chosen, values_of, whole
 from mbdy.engine.verification.formulations import ORDER_N
 
 Array = NDArray[np.float64]
@@ -107,11 +106,10 @@ class Plant:
         formulation: str = ORDER_N,
         dynamics: Dynamics | None = None,
     ) -> None:
-        self.model = model if isinstance(model, Model) else load(model)
-        keep_rules(self.model)
+        self.model = ruled(model)
         self.internal_step = seconds("step", step)
-        self.integrator = _chosen(integrator, INTEGRATORS, "integrator")
-        self.interpolation = _chosen(interpolation, ORDERS, "interpolation")
+        self.integrator = chosen("integrator", integrator, INTEGRATORS)
+        self.interpolation = chosen("interpolation", interpolation, ORDERS)
         self.formulation = formulation
         self.dynamics = dynamics
         equations = equations_of(self.model, dynamics)
@@ -224,7 +222,7 @@ class Plant:
             self._watch.forget()
         self._settle()
 
-    def __getitem__(self, name: str) -> Array | float:
+    def __getitem__(self, name: str) -> Any:
         """Value of any input, parameter or output now; an array for several elements."""
         variable, part = self.ports.find(name)
         if variable.causality == "output":
@@ -241,10 +239,17 @@ class Plant:
         options = (self.internal_step, self.integrator, self.interpolation, self.formulation, self.dynamics)
         return _restored, (type(self), self.model, *options, self.save())
 
-    def __setitem__(self, name: str, value: float | str | bool | Sequence[float | str] | Array) -> None:
-        """Set an input, a parameter, or (before the first step) a start value; see `VariableError`."""
+    def __setitem__(self, name: str, value: object) -> None:
+        """Set an input, a parameter, or (before the first step) a start value; see `VariableError`.
+
+        Numbers of any type, SI or a text with unit, in any row of them; one for all degrees of freedom of a joint;
+        three moments or three rows of an inertia.
+        """
         variable, part = self.ports.find(name, starts=True)
-        values = _values(name, variable, part, value)
+        try:
+            values = values_of(name, variable, part, value)
+        except RefusalError as refusal:
+            raise VariableError(f"{refusal}; nothing was changed") from None
         first = self._first[variable.name] + part.start
         refs = (ctypes.c_uint * len(values))(*range(first, first + len(values)))
         numbers = (ctypes.c_double * len(values))(*values)
@@ -263,10 +268,9 @@ class Plant:
         """
         if self._watch is not None and (self._watch.fresh or self._axes_set):
             self._look()
-        try:
-            status = self._advance(self._handle, H, self._order)
-        except (TypeError, ctypes.ArgumentError):
-            status = self._advance(self._handle, seconds("communication step", H), self._order)
+        if type(H) is not float:
+            H = seconds("communication step", H)
+        status = self._advance(self._handle, H, self._order)
         if status or self._messages:
             self._heed(status)
         if self._watch is not None:
@@ -284,10 +288,12 @@ class Plant:
         """
         if self.interpolation == "quadratic":
             raise OptionError("run: goes with held or linear inputs; call step for each communication step instead")
+        rows, H = whole("rows", rows), seconds("communication step", H)
+        given = np.asarray(pick)
+        if given.size and not (given.dtype.kind in "iu" and given.min() >= 0 and given.max() < len(self._y)):
+            raise VariableError(f"pick: places of outputs go from 0 to {len(self._y) - 1}, got {shown(pick)}")
         self._settle()
-        places = np.ascontiguousarray(pick, dtype=np.intc)
-        if places.size and not (places.min() >= 0 and places.max() < len(self._y)):
-            raise VariableError(f"pick: places of outputs go from 0 to {len(self._y) - 1}, got {list(places)}")
+        places = np.ascontiguousarray(given.ravel(), dtype=np.intc)
         wanted = places.size
         if self._watch is not None and self._watch.blind and rows > 1:
             return self._run_watched(rows, H, inputs, places)
@@ -336,6 +342,7 @@ class Plant:
     def derivatives(self, t: float, x: ArrayLike, u: ArrayLike | None = None) -> Array:
         """``x'`` (n_x) at time ``t`` [s] (the equations have no time of their own), states ``x`` (n_x) and inputs
         ``u`` (n_u; those set now where None): the dynamic entry that MRATE was to CSSL III. Changes nothing."""
+        self._check_time(t)
         dx = np.empty(len(self._x))
         states, given = self._checked(x, self._x, "states"), self._given(u)
         functions = self._functions
@@ -347,10 +354,8 @@ class Plant:
 
         Raises `VariableError` for values that cannot be used, `StateError` where an output is not finite.
         """
-        if t is not None and not isinstance(t, int | float | np.number):
-            raise VariableError(
-                f"time: must be a number of seconds, got {type(t).__name__}; states and inputs follow it"
-            )
+        if t is not None:
+            self._check_time(t)
         y = np.empty(len(self._y))
         states = None if x is None else self._checked(x, self._x, "states")
         given = self._given(u)
@@ -367,6 +372,8 @@ class Plant:
 
     def restore(self, snapshot: Snapshot) -> None:
         """Back to a saved instant; the same steps give the same bits again."""
+        if not isinstance(snapshot, Snapshot):
+            raise VariableError(f"snapshot: what save() gave is needed, got {shown(snapshot)}")
         if snapshot.variables != self._variables:
             raise VariableError("the snapshot is of a system with other variables; restore it in a plant of its model")
         if snapshot.interpolation != self.interpolation:
@@ -424,11 +431,16 @@ class Plant:
         return self.inputs.values if u is None else self._checked(u, self._u, "inputs")
 
     @staticmethod
+    def _check_time(t: object) -> None:
+        if real(t) is None:
+            raise VariableError(f"time: must be a number of seconds, got {shown(t)}; states and inputs follow it")
+
+    @staticmethod
     def _checked(values: ArrayLike, like: Array, what: str) -> Array:
-        given = np.asarray(values)
-        if given.dtype.kind not in "fiub" or isinstance(values, np.ma.MaskedArray):
-            raise VariableError(f"{what}: real numbers are needed, got {given.dtype}")
-        array = np.ascontiguousarray(given, dtype=np.float64)
+        try:
+            array = array_of(what, values)
+        except RefusalError as refusal:
+            raise VariableError(str(refusal)) from None
         if array.shape != like.shape:
             raise VariableError(f"{what}: values of shape {like.shape} are needed, got {array.shape}")
         return array
@@ -450,38 +462,3 @@ def _restored(
     )
     plant.restore(snapshot)
     return plant
-
-
-def _chosen(value: str, known, what: str) -> str:
-    if value not in known:
-        raise OptionError(f"{what}: {value!r} is unknown; choose one of {', '.join(known)}")
-    return value
-
-
-def _number(name: str, element: object, unit: str) -> float:
-    """One element in SI, from a real number of any type or a text with unit."""
-    real = hasattr(element, "__float__") and not isinstance(element, complex | np.complexfloating | np.ma.MaskedArray)
-    said = f"must be a real number, got {element!r}"
-    try:
-        if real:
-            return float(element)  # type: ignore[arg-type]
-        if isinstance(element, str):
-            return quantity(element, unit)
-    except (ValueError, OverflowError) as fault:
-        said = str(fault)
-    except TypeError:  # of several elements
-        pass
-    raise VariableError(f"{name!r}: {said}; nothing was changed")
-
-
-def _values(name: str, variable: Variable, part: slice, value) -> list[float]:
-    """The elements of a value in SI."""
-    units = variable.units[part]
-    try:
-        several = not isinstance(value, str) and np.ndim(value) > 0
-    except ValueError:
-        raise VariableError(f"{name!r}: {len(units)} values in a row are needed, got {value!r}") from None
-    entries = list(value) if several else [value]
-    if len(entries) != len(units):
-        raise VariableError(f"{name!r}: {len(units)} values are needed, got {len(entries)}")
-    return [_number(name, entry, unit) for entry, unit in zip(entries, units, strict=True)]

@@ -10,7 +10,8 @@ import numpy as np
 from mbdy.engine import Dynamics, Model, Ports
 from mbdy.engine.core.integrators import INTEGRATORS
 from mbdy.engine.model.faults import OptionError
-from mbdy.engine.verification.formulations import ORDER_N, formulation
+from mbdy.engine.model.values import chosen
+from mbdy.engine.verification.formulations import FORMULATIONS, ORDER_N, formulation
 
 Call = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.c_void_p,
@@ -50,9 +51,9 @@ def second_opinion(
     Raises ValueError for an unknown one and where it goes with neither ``integrator`` nor ``dynamics``, and
     `UncoveredError` where ``model`` is not of its domain.
     """
-    if name == ORDER_N:
+    if chosen("formulation", name, (ORDER_N, *FORMULATIONS)) == ORDER_N:
         return None
-    chosen = formulation(name)
+    other = formulation(name)
     if dynamics is not None:
         raise OptionError(f"formulation {name!r} has the full dynamics only; leave formulation or dynamics out")
     if INTEGRATORS[integrator].implicit:
@@ -60,7 +61,7 @@ def second_opinion(
             f"integrator {integrator!r} needs derivatives that formulation {name!r} does not have; leave formulation "
             f"out ({ORDER_N!r}) or choose another integrator"
         )
-    return SecondOpinion(chosen.derivatives(model), ports)
+    return SecondOpinion(other.derivatives(model), ports)
 
 
 def _vector(address: int, size: int) -> np.ndarray:

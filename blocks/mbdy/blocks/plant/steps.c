@@ -147,15 +147,30 @@ void plant_jump(plant *it) {
     it->now.stale_outputs = 1.0;
 }
 
+/* Refuse states that are not finite, by name. */
+static int finite_states(plant *it, const double *x, size_t n, const char *done) {
+    for (size_t i = 0; x && i < n; i++)
+        if (!isfinite(x[i]))
+            return plant_say(it, PLANT_DISCARD, "state '%s' is set to %g: it must be finite, %s", plant_state_name(it, (int)i),
+                             x[i], done);
+    return PLANT_OK;
+}
+
+/* Constants up to date, and states and inputs of a caller that can be used. */
+static int usable_at(plant *it, const double *x, const double *u) {
+    int status = finite_states(it, x, (size_t)it->model->n_x, "nothing was evaluated");
+    if (status == PLANT_OK) status = plant_settle_constants(it);
+    return status == PLANT_OK ? plant_explain(it, mbdy_check(it->core, u), 0.0) : status;
+}
+
 int plant_derivatives_at(plant *it, const double *x, const double *u, double *dx) {
-    int status = plant_settle_constants(it);
+    int status = usable_at(it, x, u);
     if (status == PLANT_OK) mbdy_derivatives(it->core, x, u, dx);
     return status;
 }
 
 int plant_outputs_at(plant *it, const double *x, const double *u, double *y) {
-    int status = plant_settle_constants(it);
-    if (status == PLANT_OK) status = plant_explain(it, mbdy_check(it->core, u), 0.0);
+    int status = usable_at(it, x, u);
     if (status == PLANT_OK) status = plant_explain(it, mbdy_outputs(it->core, x, u, y), 0.0);
     return status;
 }
@@ -222,11 +237,8 @@ static int whole_vector(plant *it, const double *values, size_t n) {
 
 int plant_set_states(plant *it, const double x[], size_t n) {
     int status = whole_vector(it, x, n);
+    if (status == PLANT_OK) status = finite_states(it, x, n, "no state was changed");
     if (status != PLANT_OK) return status;
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(x[i]))
-            return plant_say(it, PLANT_DISCARD, "state '%s' is set to %g: it must be finite, no state was changed",
-                             plant_state_name(it, (int)i), x[i]);
     if (it->states > it->model->n_x) {
         memcpy(it->vector[MBDY_X], x, bytes(it->model->n_x));
         *mbdy_work_done(it->core) = x[n - 1];

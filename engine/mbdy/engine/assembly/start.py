@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from os import PathLike
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from mbdy.engine.core.library import compiled_equations
 from mbdy.engine.core.running import OK, Core
 from mbdy.engine.files.lines import with_lines_of
+from mbdy.engine.files.read import model_from
 from mbdy.engine.model.faults import Fault, MbdyWarning, ModelError, ModelWarning, RefusalError
 from mbdy.engine.model.ports import Ports, coordinates, ports
 from mbdy.engine.model.system import Model
@@ -127,13 +129,14 @@ def tell_moves(core: Core, *, stacklevel: int) -> None:
         warnings.warn(text, ModelWarning, stacklevel=stacklevel + 1)
 
 
-def assemble(model: Model) -> Model:
+def assemble(model: Model | str | PathLike[str]) -> Model:
     """``model`` with start values that close its loops; it is returned as it is where they are closed to rounding.
 
     Values in ``model.initial`` stay, those in ``model.guess`` move where the others alone do not close them; those that
     contradict the loops are moved as little as can be, with a `StartMovedWarning`. Raises `ModelError` where the loops
     cannot be closed, `CompilerError` without a C compiler.
     """
+    model = model_from(model)
     if not any(loop.closed for loop in model.loops):
         return model
     core, table = _core(model)

@@ -5,18 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Tag
 
 from mbdy.engine.model.faults import RefusalError, shown
 from mbdy.engine.model.law import JointValue
 from mbdy.engine.model.system import Matrix3, Vector3
 from mbdy.engine.model.units import Acceleration, Inertia, Length, Mass, Number, quantity
+from mbdy.engine.model.values import symmetric_tensor
 
-ASYMMETRY = 1e-9
-"""Largest difference of mirrored entries, relative to the largest entry, that rounding explains."""
-NEGATIVE_MOMENT = 1e-9
-"""Largest negative principal moment, relative to the largest entry, that rounding of the entries explains."""
 SHORT_AXIS, LONG_AXIS = 1e-60, 1e60
 """Axes outside these sizes are scaled to one, lest their squares leave the range of floats."""
 
@@ -39,22 +35,6 @@ def _direction(axis: Vector3) -> Vector3:
     if SHORT_AXIS < size < LONG_AXIS:
         return axis
     return (axis[0] / size, axis[1] / size, axis[2] / size)
-
-
-def symmetric_tensor(tensor: Matrix3) -> Matrix3:
-    """``tensor`` with mirrored products made equal. Raises `RefusalError` for more than rounding."""
-    scale = max(abs(entry) for row in tensor for entry in row)
-    for i, j in ((0, 1), (0, 2), (1, 2)):
-        if abs(tensor[i][j] - tensor[j][i]) > ASYMMETRY * scale:
-            message = f"must be symmetric, but entry [{i + 1},{j + 1}] is {tensor[i][j]} and [{j + 1},{i + 1}] is "
-            raise RefusalError(f"{message}{tensor[j][i]}", "make the two equal, or give the three principal moments")
-    matrix = np.array(tensor)
-    least = float(np.linalg.eigvalsh(matrix / scale)[0]) * scale if scale else 0.0
-    if least < -NEGATIVE_MOMENT * scale:
-        remedy = "check the signs and that it is taken about the mass centre; moments must be >= 0 kg.m2"
-        raise RefusalError(f"has a negative principal moment, {least:.6g} kg.m2", remedy)
-    x, y, z = np.where(matrix == matrix.T, matrix, matrix / 2 + matrix.T / 2).tolist()  # halves of tiny ones round
-    return (tuple(x), tuple(y), tuple(z))
 
 
 def _somewhere(position: Vector3) -> Vector3:

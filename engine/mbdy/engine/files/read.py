@@ -34,9 +34,9 @@ from mbdy.engine.files.loops import check_joints_places, loop_of
 from mbdy.engine.files.modes import Material, material_of
 from mbdy.engine.files.port_choice import choice_of
 from mbdy.engine.files.tables import FORMAT, REMEDIES, FileTable, read_tables
-from mbdy.engine.files.write import dumps
+from mbdy.engine.files.write import dumps as written
 from mbdy.engine.model.contents import FileError, contents, text_of
-from mbdy.engine.model.faults import Fault, Findings, ModelError, ModelWarning, path_of, shown
+from mbdy.engine.model.faults import Fault, Findings, ModelError, ModelWarning, OptionError, path_of, shown
 from mbdy.engine.model.system import INERTIAL, Body, GravityGradient, Joint, Loop, Model, Wheel
 from mbdy.engine.model.whole_file import whole_file
 
@@ -61,7 +61,10 @@ def load(path: str | PathLike[str]) -> Model:
     Raises `ModelError` with every fault found, also for a file that cannot be read; warns with `ModelWarning`
     of what is taken but worth a look.
     """
-    source = fspath(path)
+    try:
+        source = fspath(path)
+    except TypeError:
+        raise OptionError(f"path: the path of a model file is needed, got {shown(path)}") from None
     try:
         text = text_of(contents(source, MOST_BYTES), source)
     except OSError as error:
@@ -76,12 +79,26 @@ def load(path: str | PathLike[str]) -> Model:
     return model_of(text, source, stem=Path(source).stem, stacklevel=3)
 
 
+def model_from(model: Model | str | PathLike[str]) -> Model:
+    """``model``, or that of the file at a path. Raises as `load`, and `OptionError` for what is neither."""
+    if isinstance(model, Model):
+        return model
+    if not isinstance(model, str | PathLike):
+        raise OptionError(f"model: a Model or the path of a model file is needed, got {shown(model)}")
+    return load(model)
+
+
 def loads(text: str, source: str = "<string>") -> Model:
     """The model in ``text``; ``source`` is what messages call it. Raises and warns as `load`."""
     return model_of(text, source, stacklevel=3)
 
 
-def save(model: Model, path: str | PathLike[str]) -> None:
+def dumps(model: Model | str | PathLike[str]) -> str:
+    """The model file that says ``model`` (`mbdy.engine.files.write.dumps`), also of that at a path, in SI."""
+    return written(model_from(model))
+
+
+def save(model: Model | str | PathLike[str], path: str | PathLike[str]) -> None:
     """Write ``model`` to a TOML file at ``path``; `load` of it gives the same numbers to the bit."""
     text = dumps(model)
     with whole_file(path) as file:

@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import warnings
+from os import PathLike
 
-from mbdy.engine.files.read import CHECKED, model_of
+from mbdy.engine.files.read import CHECKED, model_from, model_of
 from mbdy.engine.files.write import dumps
 from mbdy.engine.model.faults import Fault, ModelError, ModelWarning
+from mbdy.engine.model.ports import Ports
+from mbdy.engine.model.ports import ports as ports_of
 from mbdy.engine.model.system import Model
 
 MADE_IN_PYTHON = "<model made in Python>"
+
+
+def ruled(model: Model | str | PathLike[str]) -> Model:
+    """``model``, or that of the file at a path, once it is known to keep the rules of model files.
+
+    Raises `ModelError` where it does not, `OptionError` for what is neither.
+    """
+    model = model_from(model)
+    keep_rules(model)
+    return model
+
+
+def ports(model: Model | str | PathLike[str]) -> Ports:
+    """The port table of ``model`` (`mbdy.engine.model.ports.ports`), or of that of the file at a path."""
+    return ports_of(model_from(model))
 
 
 def keep_rules(model: Model) -> None:

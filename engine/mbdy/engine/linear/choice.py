@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 
 from mbdy.engine.core.library import Compiled, compiled_equations
+from mbdy.engine.files.read import model_from
 from mbdy.engine.linear.reference_point import Values
-from mbdy.engine.model.faults import OptionError
+from mbdy.engine.model.faults import OptionError, shown
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
+from mbdy.engine.model.values import chosen
 from mbdy.engine.model.variables import WORK_ERROR
 from mbdy.engine.order_n.equations import Equations, equations
 
@@ -36,8 +39,7 @@ class Linear:
     geometry: Literal["constant", "first-order"] = "constant"
 
     def __post_init__(self) -> None:
-        if self.geometry not in ("constant", "first-order"):
-            raise OptionError(f"geometry: {self.geometry!r} is unknown; choose one of constant, first-order")
+        chosen("geometry", self.geometry, ("constant", "first-order"))
         if not isinstance(self.at, Mapping):
             raise OptionError(f"at: start values and inputs by name are needed, such as {{'bus.omega[3]': 0.1}}; got a "
                             f"{type(self.at).__name__}")  # fmt: skip
@@ -82,14 +84,17 @@ def ported(model: Model, dynamics: Dynamics | None) -> Model:
     return replace(model, port_choice=replace(model.port_choice, outputs=kept))
 
 
-def equations_of(model: Model, dynamics: Dynamics | None = None) -> Equations:
+def equations_of(model: Model | str | PathLike[str], dynamics: Dynamics | None = None) -> Equations:
     """The equations of ``model``: Order-N's where ``dynamics`` is None.
 
     Raises ValueError where the model is outside what such dynamics cover, naming what is, and KeyError for a name of
     the operating point that the model does not have.
     """
+    model = model_from(model)
     if dynamics is None:
         return equations(model)
+    if not isinstance(dynamics, Dynamics):
+        raise OptionError(f"dynamics: Linear(...), PartlyLinear(...) or None is needed, got {shown(dynamics)}")
     model = ported(model, dynamics)
     if beyond := [*(f"body {b.name!r} is flexible" for b in model.bodies if b.flex),
                   *(f"loop {loop.name!r} is closed" for loop in model.loops)]:  # fmt: skip
@@ -107,7 +112,9 @@ def equations_of(model: Model, dynamics: Dynamics | None = None) -> Equations:
     return partly_linear_equations(model, dynamics.joints)
 
 
-def compiled(model: Model, *, dynamics: Dynamics | None = None, implicit: bool = False) -> Compiled:
+def compiled(
+    model: Model | str | PathLike[str], *, dynamics: Dynamics | None = None, implicit: bool = False
+) -> Compiled:
     """The equations of ``model`` in C, built if no earlier build is kept.
 
     ``dynamics`` other than None are linear or partly linear. ``implicit`` asks for linearly implicit integrators

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.files.read import load as load_model
-from mbdy.engine.files.rules import keep_rules
+from mbdy.engine.files.rules import ruled
 from mbdy.engine.linear.choice import Dynamics, equations_of, ported
 from mbdy.engine.linear.error_coordinates import ErrorCoordinates, error_coordinates, quaternion_tangent
 from mbdy.engine.linear.jacobians import Slopes
@@ -155,8 +154,7 @@ def linearize(
     determine all others. Raises `RefusalError` for an operating point that cannot be taken and KeyError for an unknown
     name.
     """
-    model = model if isinstance(model, Model) else load_model(model)
-    keep_rules(model)
+    model = ruled(model)
     equations, chosen = equations_of(model.whole, dynamics), ports(ported(model, dynamics))
     point, slopes = operating_point(model, equations, at), Slopes(equations)
     u_places = _chosen_inputs(point.ports, chosen, inputs)

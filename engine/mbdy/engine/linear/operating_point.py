@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.assembly.start import closed_state, given_starts, prepared, refuse_idle, started, tell_moves
-from mbdy.engine.model.faults import RefusalError, UnknownNameError
+from mbdy.engine.model.faults import OptionError, RefusalError, UnknownNameError, shown
 from mbdy.engine.model.owners import name_of
 from mbdy.engine.model.ports import Ports, ports, whole_inputs
 from mbdy.engine.model.system import Model
-from mbdy.engine.model.units import quantity
+from mbdy.engine.model.values import values_of
 from mbdy.engine.model.variables import Variable
 from mbdy.engine.order_n.equations import Equations
 
@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 Value = float | str | bool | Sequence[float | str | bool] | Array
 
 
+@runtime_checkable
 class Running(Protocol):
     """A model as it runs, such as a `mbdy.blocks.Plant`: its state, and its inputs and parameters by name."""
 
@@ -84,6 +85,8 @@ def operating_point(model: Model, equations: Equations, at: At = None) -> Operat
             core.latch()
             return OperatingPoint(table, core.x.copy(), u, p)
         x = np.array(equations.start(s, _constants(equations, p))).ravel()
+    elif not isinstance(at, Running):
+        raise OptionError(f"at: values by name, an OperatingPoint or a Plant is needed, got {shown(at)}")
     else:
         _same_system(table.state_names, at.state_names)
         x = np.array(at.state, dtype=float)
@@ -144,24 +147,10 @@ def _numbers(name: str, value: Value, variable: Variable, part: slice) -> list[f
             remedy = f"give its speed, {name_of(variable.owner, 'speed')}"
             raise RefusalError(f"{name!r} is the momentum of a wheel", remedy)
         raise RefusalError(f"{name!r} is an output without a start value", "give start values, inputs, parameters")
-    units = variable.units[part]
-    entries = [value] if isinstance(value, str) or np.ndim(value) == 0 else list(value)  # type: ignore[arg-type]
-    if len(entries) != len(units):
-        raise RefusalError(f"{name!r}: {len(units)} values are needed, got {len(entries)}")
-    numbers = [_number(name, entry, unit) for entry, unit in zip(entries, units, strict=True)]
-    if variable.boolean and not set(numbers) <= {0.0, 1.0}:
-        raise RefusalError(f"{name!r}: must be 0 or 1, got {value!r}")
+    numbers = values_of(name, variable, part, value)
+    if not np.isfinite(numbers).all():
+        raise RefusalError(f"{name!r}: finite numbers are needed, got {shown(value)}")
     return numbers
-
-
-def _number(name: str, entry: object, unit: str) -> float:
-    try:
-        number = float(entry) if isinstance(entry, bool | np.bool_ | np.number) else quantity(entry, unit)
-    except RefusalError as refusal:
-        raise RefusalError(f"{name!r}: {refusal.message}", refusal.remedy) from None
-    if not np.isfinite(number):
-        raise RefusalError(f"{name!r}: finite numbers are needed, got {entry!r}")
-    return number
 
 
 def _scale_quaternions(table: Ports, x: Array) -> None:

@@ -10,17 +10,17 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.files.read import load as load_model
-from mbdy.engine.files.rules import keep_rules
+from mbdy.engine.files.rules import ruled
 from mbdy.engine.linear.choice import Dynamics, equations_of
 from mbdy.engine.linear.error_coordinates import fixed, quaternion_tangent
 from mbdy.engine.linear.jacobians import Slopes
 from mbdy.engine.linear.operating_point import At, OperatingPoint, operating_point
 from mbdy.engine.linear.steady import CHANGING, TOLD, Steady
-from mbdy.engine.model.faults import MbdyError, RefusalError
+from mbdy.engine.model.faults import MbdyError, RefusalError, shown
 from mbdy.engine.model.patterns import places
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
+from mbdy.engine.model.units import real
 from mbdy.engine.order_n.constants import layout
 
 Array = NDArray[np.float64]
@@ -69,10 +69,9 @@ def trim(
     ends without one, least squares by a trust region go on, from there and from places farther and farther away. Raises
     `TrimError` where none is found, `RefusalError` for a bad ``at`` or ``tolerance``, KeyError for an unknown name.
     """
-    model = model if isinstance(model, Model) else load_model(model)
-    keep_rules(model)
-    if not tolerance > 0.0:
-        raise RefusalError(f"tolerance: must be positive, got {tolerance}")
+    model = ruled(model)
+    if not (real(tolerance) or 0.0) > 0.0:
+        raise RefusalError(f"tolerance: must be positive, got {shown(tolerance)}")
     equations = equations_of(model.whole, dynamics)
     point = operating_point(model, equations, at)
     steady = Steady(model, Slopes(equations), point)

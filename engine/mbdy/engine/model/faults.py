@@ -155,7 +155,10 @@ def shown(value: object) -> str:
         return str(value).lower()
     if isinstance(value, dict):
         return "a table"
-    text = repr(value)
+    try:
+        text = " ".join(repr(value).split())
+    except Exception as fault:  # an integer of too many digits, or whatever a foreign type raises
+        return f"a {type(value).__name__} ({fault})"
     return text if len(text) <= 60 else text[:57] + "..."
 
 

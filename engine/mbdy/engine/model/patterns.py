@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from mbdy.engine.model.faults import UnknownNameError
+from mbdy.engine.model.faults import OptionError, UnknownNameError, shown
 
 LEFT_OUT = "[ports] of the model file leaves it out, or linear dynamics have no such output"
 """What is said of a variable that the system could have."""
@@ -34,7 +34,10 @@ def places(names: Sequence[str], wanted: Iterable[str], what: str, hidden: Itera
     ``hidden``, names that the model file leaves out; ``what`` says what the names are of.
     """
     result: dict[int, None] = {}
-    for pattern in [wanted] if isinstance(wanted, str) else wanted:
+    patterns = [wanted] if isinstance(wanted, str) else list(wanted) if isinstance(wanted, Iterable) else [wanted]
+    for pattern in patterns:
+        if not isinstance(pattern, str):
+            raise OptionError(f"names or patterns of {what}s are needed, got {shown(wanted)}")
         indices = [i for i, name in enumerate(names) if matches(name, pattern)]
         if not indices and any(matches(name, pattern) for name in hidden):
             raise UnknownNameError(f"no {what} matches {pattern!r}: {LEFT_OUT}")

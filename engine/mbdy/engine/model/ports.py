@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Literal
 
-from mbdy.engine.model.faults import UnknownNameError
+from mbdy.engine.model.faults import UnknownNameError, shown
 from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, name_of, wheels_of
 from mbdy.engine.model.patterns import LEFT_OUT, matches
 from mbdy.engine.model.scale import scales
@@ -114,6 +114,8 @@ class Ports:
 
         With ``starts`` start values of outputs that are left out are found too. Raises KeyError with the nearest names.
         """
+        if not isinstance(name, str):
+            raise UnknownNameError(f"the name of a variable is needed, got {shown(name)}")
         if variable := self.by_name.get(name):
             return variable, slice(0, variable.size)
         if entry := self.hidden_names.get(name):

@@ -47,17 +47,41 @@ EXAMPLES = {
 def quantity(value: object, unit: str, *, bare: bool = False) -> float:
     """The number that ``value`` means in ``unit``.
 
-    ``value`` is a number, which is in ``unit`` already, or text of a number and a unit (``"1 deg/s"``); text
-    without a unit only where ``unit`` is ``"1"`` or with ``bare`` (a command line's numbers are all text).
+    ``value`` is a number of any type (`real`), which is in ``unit`` already, or text of a number and a unit
+    (``"1 deg/s"``); text without a unit only where ``unit`` is ``"1"`` or with ``bare`` (a command line's numbers are
+    all text).
     ``unit`` is an SI unit in FMI's spelling (``"kg.m2"``, ``"rad/s"``, ``"1"``).
     Raises `RefusalError`, a ValueError, for another dimension, an unknown unit, NaN, infinity, no number.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise RefusalError(f"must be {_described(unit)}, got {shown(value)}", _remedy(unit))
-    number = _from_text(value, unit, bare) if isinstance(value, str) else _float(value)
+    number = _from_text(value, unit, bare) if isinstance(value, str) else real(value)
+    if number is None:
+        sort = _described(unit).replace("a number", "a real number" if isinstance(value, complex) else "a number")
+        raise RefusalError(f"must be {sort}, got {shown(value)}", _remedy(unit))
     if not math.isfinite(number):
         raise RefusalError(f"must be a finite number, got {shown(value)}", _remedy(unit))
     return number
+
+
+def real(value: object) -> float | None:
+    """The float nearest to ``value``, one real number of any type: float32, Decimal, an array without dimensions, ...
+
+    None for all else: Booleans, complex and masked numbers, texts, dates, quantities of another library, several.
+    """
+    if type(value) is float:
+        return value
+    dtype = getattr(value, "dtype", None)
+    if getattr(dtype, "kind", "f") == "O" and not getattr(value, "ndim", 0):
+        return real(value.item())  # type: ignore[attr-defined]
+    number = hasattr(value, "__float__") and not isinstance(value, bool | str)
+    plain = getattr(dtype, "kind", "f") in "fiu" and not getattr(value, "ndim", 0)
+    if not (number and plain) or getattr(value, "mask", False) or hasattr(value, "units") or hasattr(value, "unit"):
+        return None
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:  # an integer beyond the range of floats
+        return math.inf
+    except Exception:  # whatever a foreign type raises
+        return None
 
 
 def odd_angle(value: object, unit: str) -> RefusalError | None:
@@ -109,7 +133,10 @@ def _from_text(text: str, unit: str, bare: bool) -> float:
         if bare or unit in ("1", ""):
             return number
         raise RefusalError(f"{shown(text)} has no unit", f"give a unit, e.g. {EXAMPLES.get(unit, f'{text} {unit}')!r}")
-    factor, divisor = _factor(match[2], unit)
+    try:
+        factor, divisor = _factor(match[2], unit)
+    except RefusalError as refusal:
+        raise RefusalError(f"{refusal.message}, got {shown(text)}", refusal.remedy) from None
     return number / divisor if divisor else number * factor
 
 

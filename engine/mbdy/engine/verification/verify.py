@@ -13,17 +13,18 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from os import PathLike
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.assembly.start import assemble
-from mbdy.engine.files.rules import keep_rules
-from mbdy.engine.model.faults import OptionError
+from mbdy.engine.files.rules import ruled
 from mbdy.engine.model.owners import Owner
 from mbdy.engine.model.ports import Ports, ports
 from mbdy.engine.model.system import Body, Model
+from mbdy.engine.model.values import whole
 from mbdy.engine.order_n.equations import equations
 from mbdy.engine.verification.conservation import BALANCES, Balance, Instant, Observer
 from mbdy.engine.verification.formulations import FORMULATIONS, Formulation
@@ -54,7 +55,11 @@ SMALL = 1e-2
 
 
 def verify(
-    model: Model, *, states: int = 20, seed: int = 0, progress: Callable[[float], None] | None = None
+    model: Model | str | PathLike[str],
+    *,
+    states: int = 20,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
 ) -> Verification:
     """Compare the Order-N equations of ``model`` with every formulation that covers it, and with laws of mechanics.
 
@@ -65,11 +70,8 @@ def verify(
     Raises ValueError for a negative number of states or seed, `ModelError` for a model that breaks a rule of files or
     whose loops cannot be closed; with loops closed at the start it needs a C compiler.
     """
-    for name, value in (("states", states), ("seed", seed)):
-        if value < 0:
-            raise OptionError(f"{name}: must be >= 0, got {value}")
-    keep_rules(model)
-    return _Run(model.whole, states, seed).verification(progress or (lambda fraction: None))
+    states, seed = whole("states", states), whole("seed", seed)
+    return _Run(ruled(model).whole, states, seed).verification(progress or (lambda fraction: None))
 
 
 @dataclass(frozen=True)

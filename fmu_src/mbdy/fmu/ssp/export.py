@@ -14,6 +14,7 @@ from pathlib import Path
 
 from mbdy.blocks.run import selected
 from mbdy.engine import __version__
+from mbdy.engine.files.rules import ruled
 from mbdy.engine.model.faults import MbdyWarning
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
@@ -42,7 +43,7 @@ class SystemNote(MbdyWarning):
 
 
 def export_ssp(
-    model: Model,
+    model: Model | str | os.PathLike[str],
     controller: str | os.PathLike[str],
     path: str | os.PathLike[str],
     *,
@@ -72,6 +73,7 @@ def export_ssp(
     OSError where the file cannot be written.
     """
     tell: Progress = progress or (lambda stage, done: None)
+    model = ruled(model)
     control = read(CONTROLLER, controller)
     shown = _shown(model, outputs)
     target = Path(path)

@@ -17,9 +17,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.model.faults import OptionError
 from mbdy.engine.model.ports import whole_inputs
 from mbdy.engine.model.system import Model
+from mbdy.engine.model.values import chosen
 from mbdy.engine.verification.formulations import barycentric, complement, constrained, kane, solutions
 from mbdy.engine.verification.formulations.constrained import Multipliers, derivatives_by, multipliers_by
 from mbdy.engine.verification.formulations.values import Derivatives, UncoveredError, rigid_trees
@@ -113,6 +113,4 @@ FORMULATIONS: Mapping[str, Formulation] = MappingProxyType(
 
 def formulation(name: str) -> Formulation:
     """The second opinion called ``name``; ValueError names those that exist."""
-    if name not in FORMULATIONS:
-        raise OptionError(f"formulation: {name!r} is unknown; choose one of {', '.join((ORDER_N, *FORMULATIONS))}")
-    return FORMULATIONS[name]
+    return FORMULATIONS[chosen("formulation", name, tuple(FORMULATIONS))]
