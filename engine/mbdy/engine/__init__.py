@@ -12,6 +12,7 @@ from mbdy.engine.linear.modes import Mode
 from mbdy.engine.linear.operating_point import OperatingPoint
 from mbdy.engine.linear.second_order import SecondOrder
 from mbdy.engine.linear.trim import TrimError, trim
+from mbdy.engine.model.contents import FileError
 from mbdy.engine.model.faults import (
     Fault,
     MbdyError,
@@ -42,6 +43,7 @@ __all__ = [
     "Dynamics",
     "Equations",
     "Fault",
+    "FileError",
     "Flex",
     "GravityGradient",
     "Joint",

@@ -38,7 +38,7 @@ def read_matrix(path: str | Path) -> Matrix:
     path = Path(path)
     readers = {".npy": _npy, ".npz": _npz, ".mtx": _mtx}
     if path.suffix.lower() not in readers:
-        raise ValueError(f"{path}: must be a .npy, .npz or .mtx file")
+        raise RefusalError(f"{path}: must be a .npy, .npz or .mtx file")
     data = contents(path)
     with reading(path, "matrix"):
         return readers[path.suffix.lower()](data)
