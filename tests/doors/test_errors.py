@@ -19,7 +19,12 @@ DOORS = (mbdy.engine, mbdy.blocks, mbdy.blocks.jpl, mbdy.fmu)
 OWN_WORLD = ("mbdy.app", "mbdy.fmu.python.slave")
 """Commands tell their faults as words and exit statuses; slaves run without mbdy."""
 BUILT_IN = {"ValueError", "KeyError", "TypeError", "IndexError", "ImportError", "RuntimeError", "ArithmeticError"}
-INTERNAL = {("kernels.py", "TypeError"), ("sid_text.py", "IndexError"), ("write.py", "TypeError")}
+INTERNAL = {
+    ("kernels.py", "TypeError"),
+    ("mat_file.py", "ValueError"),
+    ("sid_text.py", "IndexError"),
+    ("write.py", "TypeError"),
+}
 """Never seen outside: a programmer's slip, and what is caught where it is raised."""
 
 

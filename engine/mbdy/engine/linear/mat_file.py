@@ -32,14 +32,14 @@ def mat_variables(data: bytes) -> dict[str, Any]:
     """
     order = {b"IM": "<", b"MI": ">"}.get(data[126:HEADER])
     if order is None:
-        raise RefusalError("it is no MATLAB file of level 5, as -v7 and scipy.io.savemat write")
+        raise ValueError("it is no MATLAB file of level 5, as -v7 and scipy.io.savemat write")
     variables: dict[str, Any] = {}
     for kind, content in _elements(data[HEADER:], order):
         if kind == COMPRESSED:
             unpacker = zlib.decompressobj()
             unpacked = unpacker.decompress(content, MOST_BYTES)
             if not unpacker.eof:
-                raise RefusalError("a compressed variable is cut or too large")
+                raise ValueError("a compressed variable is cut or too large")
             variables |= dict(_variable(part, order) for kind, part in _elements(unpacked, order) if kind == MATRIX)
         elif kind == MATRIX:
             variables |= dict([_variable(content, order)])
@@ -57,7 +57,7 @@ def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
         else:
             step += size + (-size % 8 if kind != COMPRESSED else 0)
         if begin + size > len(data) or (begin == at + 4 and size > 4):
-            raise RefusalError(f"an element says that it has {size} bytes, and there are {len(data) - begin}")
+            raise ValueError(f"an element says that it has {size} bytes, and there are {len(data) - begin}")
         yield kind, data[begin : begin + size]
         at += step
 
@@ -66,7 +66,7 @@ def _variable(content: bytes, order: str) -> tuple[str, Any]:
     """The name and the value in the ``content`` of a matrix element."""
     parts = list(_elements(content, order))
     if len(parts) < 3 or len(parts[0][1]) < 4:
-        raise RefusalError("an array lacks its flags, sizes or name")
+        raise ValueError("an array lacks its flags, sizes or name")
     flags = struct.unpack_from(order + "I", parts[0][1])[0]
     shape = tuple(_numbers(*parts[1], order).astype(int).tolist())
     name, sort, count = parts[2][1].decode("latin-1"), flags & 0xFF, math.prod(shape)
@@ -78,7 +78,7 @@ def _variable(content: bytes, order: str) -> tuple[str, Any]:
             raise RefusalError(f"{name}: must be {count} texts")
         return name, cells
     if len(parts) != 4:
-        raise RefusalError(f"{name}: has {len(parts) - 3} parts, not one")
+        raise ValueError(f"{name}: has {len(parts) - 3} parts, not one")
     if sort == CHAR:
         kind, text = parts[3]
         if kind in (UTF8, UTF16):
@@ -94,5 +94,5 @@ def _variable(content: bytes, order: str) -> tuple[str, Any]:
 
 def _numbers(kind: int, content: bytes, order: str) -> np.ndarray:
     if kind not in TYPES:
-        raise RefusalError(f"numbers of an unknown type, {kind}")
+        raise ValueError(f"numbers of an unknown type, {kind}")
     return np.frombuffer(content, dtype=order + TYPES[kind])
