@@ -83,6 +83,7 @@ def _facts(path: Path, plant: Plant, properties: Totals) -> dict[str, Any]:
             "principal_moments": properties.principal.tolist(),
             "axes": properties.axes,
         },
+        "sources": [source.facts() for source in plant.model.files],
         "warnings": said_warnings,
     }
 

@@ -60,10 +60,12 @@ class Diagnosis:
 
 @dataclass(slots=True)
 class Answer:
-    """How the running command answers: ``as_json``; with ``data`` on stdout as in a file, and all else on stderr."""
+    """How the running command answers: ``as_json``; with ``data`` on stdout as in a file, and all else on stderr; and
+    whether it was ``terminated`` by SIGTERM."""
 
     as_json: bool = False
     data: bool = False
+    terminated: bool = False
 
 
 answer = Answer()
@@ -110,6 +112,7 @@ def end_on_terminate() -> None:
     """SIGTERM raises `Terminated` from now on."""
 
     def end(*_: object) -> None:
+        answer.terminated = True
         raise Terminated
 
     signal.signal(signal.SIGTERM, end)

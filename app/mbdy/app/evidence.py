@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,7 +25,8 @@ from mbdy.app.pages import (
     html_page,
     markdown,
 )
-from mbdy.engine import Verification
+from mbdy.engine import Model, Verification
+from mbdy.engine.model.contents import SourceFile
 from mbdy.engine.model.whole_file import whole_file
 from mbdy.engine.verification.result import Finding
 
@@ -42,28 +42,23 @@ relative to the largest of their kind."""
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The model file by ``name`` and ``sha256`` of its bytes, the ``versions`` at work and the ``time`` (UTC)."""
+    """The ``files`` that were read, that of the model first, the ``versions`` at work and the ``time`` (UTC)."""
 
-    name: str
-    sha256: str
+    files: tuple[SourceFile, ...]
     versions: tuple[tuple[str, str], ...]
     time: str
 
     def facts(self) -> dict[str, Any]:
         """The same as plain data."""
-        return {"file": self.name, "sha256": self.sha256, "versions": dict(self.versions), "time": self.time}
+        sources = [file.facts() for file in self.files]
+        return {**sources[0], "sources": sources, "versions": dict(self.versions), "time": self.time}
 
 
-def origin(path: Path) -> Origin:
-    """The origin of a verification of the model file at ``path``, made now."""
+def origin(model: Model) -> Origin:
+    """The origin of a verification of ``model``, which came from a file, made now."""
     versions = [("mbdy", version()), *((name, metadata.version(name)) for name in ("casadi", "numpy"))]
     versions += [("Python", platform.python_version()), ("platform", platform.platform())]
-    return Origin(
-        path.name,
-        hashlib.sha256(path.read_bytes()).hexdigest(),
-        tuple(versions),
-        datetime.now(UTC).isoformat(timespec="seconds"),
-    )
+    return Origin(model.files, tuple(versions), datetime.now(UTC).isoformat(timespec="seconds"))
 
 
 def write(verification: Verification, source: Origin, path: Path) -> None:
@@ -121,9 +116,11 @@ def _outcome(verification: Verification) -> str:
 
 
 def _subject(verification: Verification, source: Origin) -> list[tuple[Line, ...]]:
+    model, *data = source.files
     rows: list[tuple[Line, ...]] = [
-        ("model file", Foreign(source.name)),
-        ("SHA-256 of the file", source.sha256),
+        ("model file", Foreign(model.path)),
+        ("SHA-256 of the file", model.sha256),
+        *(("data file", (Foreign(file.path), f", SHA-256 {file.sha256}")) for file in data),
         ("bodies", str(verification.bodies)),
         ("degrees of freedom", str(verification.degrees_of_freedom)),
         (

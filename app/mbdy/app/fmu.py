@@ -12,7 +12,7 @@ import typer
 
 from mbdy.app.common import guarded, load_model, said_warnings, say, seconds, show_json
 from mbdy.app.options import INTEGRATOR, KINDS, Integrator, ModelFile, Platforms, Step, table
-from mbdy.app.output_files import filled, output_file, written
+from mbdy.app.output_files import filled, output_file, read_for, written
 from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def fmu(
     checked(fmi=fmi, kind=kind, step=internal, integrator=integrator.value)
     wanted = platforms_of(platform or (), kind)
     loaded = load_model(model)
-    path = written(model, output, ".fmu")
+    path = written(model, output, ".fmu", sources=read_for(loaded))
     with filled(path, ".fmu") as place, busy("exporting") as tell:
         export_fmu(
             loaded,
@@ -109,6 +109,7 @@ def fmu(
                 "dynamics": equations.value,
                 "step": internal,
                 "integrator": integrator.value,
+                "sources": [source.facts() for source in loaded.files],
                 "warnings": said_warnings,
             }
         )

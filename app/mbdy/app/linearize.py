@@ -21,7 +21,7 @@ from mbdy.app.common import (
     terminal,
 )
 from mbdy.app.options import ModelFile
-from mbdy.app.output_files import filled, output_file, target
+from mbdy.app.output_files import file_name, filled, output_file, read_for, target
 from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ def linearize(
         target(file, "-o", sources=(model,))
     internal = seconds(step, "--step")
     loaded = load_model(model)
+    if file:
+        file_name(file, "-o", sources=read_for(loaded))
     from mbdy.app.assignments import assigned
     from mbdy.blocks import Plant
     from mbdy.engine import linearize as linearized

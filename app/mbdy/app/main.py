@@ -8,7 +8,7 @@ import typer
 
 from mbdy.app.cache import cache
 from mbdy.app.check import check
-from mbdy.app.common import end_on_terminate, tolerant_streams, version
+from mbdy.app.common import TERMINATED, answer, end_on_terminate, tolerant_streams, version
 from mbdy.app.demo import demo
 from mbdy.app.fmu import fmu
 from mbdy.app.linearize import linearize
@@ -63,4 +63,7 @@ def main() -> None:
     """Run the command that the command line asks for; exit status as `docs/commands.md` has them."""
     tolerant_streams()
     end_on_terminate()
-    app(prog_name="mbdy")
+    try:
+        app(prog_name="mbdy")
+    except SystemExit as end:  # before and after a command every interrupt is Ctrl-C to Typer
+        raise SystemExit(TERMINATED if answer.terminated else end.code) from None

@@ -8,8 +8,12 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mbdy.app.common import RequestError, answer
+
+if TYPE_CHECKING:
+    from mbdy.engine import Model
 
 STREAM = "-"
 """How a person names standard input and standard output."""
@@ -23,6 +27,11 @@ def output_file(text: str) -> Path:
 def input_file(text: str) -> Path:
     """The path of an argument that names a file to read."""
     return Path("/dev/stdin" if text == STREAM else text)
+
+
+def read_for(model: Model) -> list[Path]:
+    """The files that were read for ``model``."""
+    return [Path(source.place) for source in model.files]
 
 
 def written(model: Path, output: Path | None, ending: str, *, sources: Iterable[Path | None] = ()) -> Path:

@@ -118,7 +118,8 @@ def _model(run: Run, model: Model, settings: Mapping[str, str]) -> str:
     tree = f'<ul class="tree"><li><span class="soft">inertial frame</span><ul>{trunk}</ul></li></ul>'
     rows = dict(settings)
     if model.source:
-        rows = {"model file": Path(model.source).name, **rows}
+        read = "\n".join(f"{file.path}, SHA-256 {file.sha256}" for file in model.files)
+        rows = {"model file": Path(model.source).name, **({"files read": read} if read else {}), **rows}
     rows["variables"] = (
         f"{len(run.ports.state_names)} states, {len(run.ports.input_names)} inputs, "
         f"{len(run.ports.output_names)} outputs, {len(run.ports.parameter_names)} parameters"

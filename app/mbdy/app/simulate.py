@@ -26,13 +26,14 @@ from mbdy.app.common import (
     terminal,
 )
 from mbdy.app.options import INTEGRATOR, Integrator, ModelFile, Step
-from mbdy.app.output_files import file_name, input_file, output_file, target
+from mbdy.app.output_files import file_name, input_file, output_file, read_for, target
 from mbdy.app.progress import Tell, busy
 
 if TYPE_CHECKING:
     from mbdy.app.assignments import Assignment
     from mbdy.blocks import InputTable, Plant, Run, SimulationError
     from mbdy.engine import Model
+    from mbdy.engine.model.contents import SourceFile
 
 MOST_STEPS = 1e16
 """Internal steps of a run; years of work."""
@@ -53,12 +54,13 @@ class RunSettings:
     inputs: Path | None
     linear: bool
 
-    def words(self, assignments: Sequence[Assignment]) -> dict[str, str]:
-        """The settings for a report's reader."""
+    def words(self, assignments: Sequence[Assignment], table: InputTable | None) -> dict[str, str]:
+        """The settings for a report's reader, with the ``table`` of inputs that was read."""
         said = {"until": f"{self.until:g} s", "recorded every": f"{self.every:g} s"}
         said |= {"internal step": f"{self.step:g} s", "integrator": self.integrator}
-        if self.inputs:
-            said["inputs"] = f"{self.inputs.name}, {'linear between rows' if self.linear else 'held between rows'}"
+        if table and table.source:
+            between = "linear between rows" if self.linear else "held between rows"
+            said["inputs"] = f"{table.source.path}, {between}, SHA-256 {table.source.sha256}"
         if assignments:
             said["set"] = "\n".join(one.text for one in assignments)
         return said
@@ -105,6 +107,9 @@ def simulate(
         if path:
             file_name(_suited(path, option), option, sources=others)
     loaded = load_model(model)
+    for path, option in ((csv, "-o"), (report, "--report")):
+        if path:
+            file_name(path, option, sources=read_for(loaded))
     from mbdy.app.assignments import assigned
     from mbdy.blocks import Plant
     from mbdy.blocks.grids import usual_period
@@ -133,14 +138,15 @@ def simulate(
             target(path, option)
     patterns = [part.strip() for text in outputs for part in text.split(",")] if outputs else None
     with busy("simulating") as tell:
-        run, fault = _run(plant, settings, patterns, tell)
-    done = Done(run, loaded, settings, values | _sizes(table), fault)
+        run, fault = _run(plant, settings, table, patterns, tell)
+    sources = [*loaded.files, *([table.source] if table and table.source else [])]
+    done = Done(run, loaded, settings, values | _sizes(table), sources, fault)
     if csv:
         done.keep("csv", csv, lambda path: _picked(run, patterns).to_csv(path))
     if report:
         from mbdy.app.report import report as write
 
-        words, warned = settings.words(assignments), [*said_warnings, *done.faults]
+        words, warned = settings.words(assignments, table), [*said_warnings, *done.faults]
         done.keep(
             "report",
             report,
@@ -154,14 +160,22 @@ def simulate(
 class Done:
     """A run of a model as far as it came: what went wrong with it, and the files that keep it.
 
-    ``inputs`` are the sizes that inputs reach, by scalar name, where they are not those of the model.
+    ``inputs`` are the sizes that inputs reach, by scalar name, where they are not those of the model; ``sources`` the
+    files that it was made of.
     """
 
     def __init__(
-        self, run: Run, model: Model, settings: RunSettings, inputs: Mapping[str, float], fault: Exception | None
+        self,
+        run: Run,
+        model: Model,
+        settings: RunSettings,
+        inputs: Mapping[str, float],
+        sources: Sequence[SourceFile],
+        fault: Exception | None,
     ) -> None:
         from mbdy.app.summary import causes
 
+        self.sources = sources
         self.run, self.model, self.settings, self.fault = run, model, settings, str(fault or "")
         self.acting = causes(model, run.ports, inputs)
         self.kept: dict[str, Path] = {}
@@ -218,7 +232,7 @@ def _sizes(table: InputTable | None) -> dict[str, float]:
 
 
 def _run(
-    plant: Plant, settings: RunSettings, patterns: list[str] | None, tell: Tell
+    plant: Plant, settings: RunSettings, table: InputTable | None, patterns: list[str] | None, tell: Tell
 ) -> tuple[Run, SimulationError | None]:
     """The run, as far as it came, and the fault that ended it early."""
     from mbdy.app.summary import TOTALS
@@ -230,7 +244,7 @@ def _run(
             plant,
             until=settings.until,
             every=settings.every,
-            inputs=settings.inputs,
+            inputs=table,
             linear=settings.linear,
             outputs=None if patterns is None else [*patterns, *plant.ports.by_name.keys() & set(TOTALS)],
             progress=tell,
@@ -261,6 +275,7 @@ def _tell(done: Done, *, as_json: bool) -> None:
         asked = {"until": settings.until, "every": settings.every, "step": settings.step}
         summary: dict[str, Any] = {"ok": not done.faults, **({"error": "\n".join(done.faults)} if done.faults else {})}
         summary["settings"] = {**asked, "integrator": settings.integrator}
+        summary["sources"] = [source.facts() for source in done.sources]
         files = {sort: done.kept.get(sort) for sort in ("csv", "report")}
         show_json({**summary, **files, "warnings": said_warnings, **(facts(run) if len(run) else {})})
         return

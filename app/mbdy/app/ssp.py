@@ -9,7 +9,7 @@ import typer
 
 from mbdy.app.common import RequestError, counted, guarded, load_model, said_warnings, say, seconds, show_json
 from mbdy.app.options import INTEGRATOR, KINDS, Integrator, ModelFile, Platforms, Step
-from mbdy.app.output_files import filled, output_file, written
+from mbdy.app.output_files import filled, output_file, read_for, written
 from mbdy.app.progress import busy
 
 NONE = "none"
@@ -59,7 +59,7 @@ def ssp(
     checked(fmi=FMI, kind=kind, step=internal, integrator=integrator.value)
     wanted = [one.name for one in platforms_of(platform or (), kind)]
     loaded = load_model(model)
-    path = written(model, output, ".ssp", sources=(controller,))
+    path = written(model, output, ".ssp", sources=(controller, *read_for(loaded)))
     with filled(path, ".ssp") as place, busy("exporting") as tell:
         export_ssp(
             loaded,

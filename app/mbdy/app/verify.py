@@ -21,7 +21,7 @@ from mbdy.app.common import (
     terminal,
 )
 from mbdy.app.options import ModelFile
-from mbdy.app.output_files import output_file, target
+from mbdy.app.output_files import file_name, output_file, read_for, target
 from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
@@ -56,12 +56,14 @@ def verify(
             raise RequestError(f"--report {report}: the evidence page is {known}")
         target(report, "--report", sources=(model,))
     loaded = load_model(model)
+    if report:
+        file_name(report, "--report", sources=read_for(loaded))
     from mbdy.app.evidence import origin, write
     from mbdy.engine import verify as verified
 
     with busy("verifying") as tell:
         verification = verified(loaded, states=states, seed=seed, progress=tell)
-    source = origin(model)
+    source = origin(loaded)
     if report:
         write(verification, source, report)
     if as_json:

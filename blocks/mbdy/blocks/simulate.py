@@ -46,7 +46,7 @@ def simulate(
     every: float | str | None = None,
     controller: Controller | None = None,
     sample: float | str | None = None,
-    inputs: str | PathLike[str] | Mapping[str, ArrayLike] | None = None,
+    inputs: str | PathLike[str] | Mapping[str, ArrayLike] | InputTable | None = None,
     linear: bool = False,
     profiles: Mapping[str, Profile] | None = None,
     outputs: Iterable[str] | None = None,

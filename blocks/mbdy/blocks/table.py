@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.errors import VariableError
 from mbdy.engine import Ports, Variable
-from mbdy.engine.model.contents import contents, number_in, table_of
+from mbdy.engine.model.contents import SourceFile, contents, number_in, recorded, source_files, table_of
 from mbdy.engine.model.faults import RefusalError, shown
 from mbdy.engine.model.values import array_of
 
@@ -32,7 +32,7 @@ class InputTable:
     """Values (n, number of ``names``) of input scalars at ``time`` (n) [s], increasing.
 
     Between rows they are held, or ``linear`` but for ``switches`` (one flag a name); before the first row and after
-    the last they stay as there.
+    the last they stay as there. ``source`` is the file that they come from.
     """
 
     names: tuple[str, ...]
@@ -40,6 +40,7 @@ class InputTable:
     values: Array
     linear: bool = False
     switches: tuple[bool, ...] = ()
+    source: SourceFile | None = None
 
     def __post_init__(self) -> None:
         rows, columns = self.values.shape
@@ -67,19 +68,25 @@ class InputTable:
         return values
 
 
-def input_table(source: str | PathLike[str] | Mapping[str, ArrayLike], table: Ports, *, linear: bool) -> InputTable:
-    """The inputs in a CSV file (a column ``time`` and input names) or a mapping of the same.
+def input_table(
+    source: str | PathLike[str] | Mapping[str, ArrayLike] | InputTable, table: Ports, *, linear: bool
+) -> InputTable:
+    """The inputs in a CSV file (a column ``time`` and input names) or a mapping of the same; a table as it is.
 
     A mapping's vector inputs may be given whole: ``{"time": (n), "bus.torque": (n, 3)}``.
     Raises `VariableError` for an unknown name, a missing column or a bad number, naming the line.
     """
+    if isinstance(source, InputTable):
+        return source
     if not isinstance(source, Mapping | str | PathLike):
         raise VariableError(f"inputs: a CSV file or a mapping of names to columns is needed, got {shown(source)}")
     if not isinstance(source, Mapping):
         path = Path(source)
-        columns, lines = _read(path)
+        with recorded():
+            columns, lines = _read(path)
+            [file] = source_files(path.parent)
         try:
-            return input_table(columns, table, linear=linear)
+            return replace(input_table(columns, table, linear=linear), source=file)
         except _RowError as fault:
             raise VariableError(f"{path}, line {lines[fault.row]}: {fault.what}") from None
         except VariableError as fault:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mbdy.engine.core.integrators import INTEGRATORS
+from mbdy.engine.model.system import Model
 from mbdy.fmu.versions import VERSIONS
 
 HASH_DIGITS = 12
@@ -48,6 +50,16 @@ class Package:
     guid: str
     files: Mapping[str, bytes]
     sources: tuple[str, ...] = ()
+
+
+def source_list(model: Model) -> dict[str, bytes]:
+    """The list of files that were read for ``model``, by its path in an FMU; nothing for one that came from none.
+
+    It is no part of what names the FMU: another comment in a model file makes no other model.
+    """
+    if not model.files:
+        return {}
+    return {"resources/sources.json": json.dumps([file.facts() for file in model.files], indent=2).encode() + b"\n"}
 
 
 def digest(files: Mapping[str, bytes]) -> bytes:

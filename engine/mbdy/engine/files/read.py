@@ -35,10 +35,10 @@ from mbdy.engine.files.modes import Material, material_of
 from mbdy.engine.files.port_choice import choice_of
 from mbdy.engine.files.tables import FORMAT, REMEDIES, FileTable, read_tables
 from mbdy.engine.files.write import dumps as written
-from mbdy.engine.model.contents import FileError, contents, text_of
+from mbdy.engine.model.contents import FileError, contents, is_standard_input, recorded, source_files, text_of
 from mbdy.engine.model.faults import Fault, Findings, ModelError, ModelWarning, OptionError, path_of, shown
 from mbdy.engine.model.system import INERTIAL, Body, GravityGradient, Joint, Loop, Model, Wheel
-from mbdy.engine.model.whole_file import whole_file
+from mbdy.engine.model.whole_file import is_stream, whole_file
 
 __all__ = ["dumps", "load", "loads", "save"]
 
@@ -65,8 +65,16 @@ def load(path: str | PathLike[str]) -> Model:
         source = fspath(path)
     except TypeError:
         raise OptionError(f"path: the path of a model file is needed, got {shown(path)}") from None
+    with recorded():
+        text = _text(source)
+        folder = Path() if is_stream(source) or is_standard_input(source) else Path(source).parent
+        return model_of(text, source, stem=Path(source).stem, folder=folder, stacklevel=3)
+
+
+def _text(source: str) -> str:
+    """The text of the model file ``source``; raises as `load`."""
     try:
-        text = text_of(contents(source, MOST_BYTES), source)
+        return text_of(contents(source, MOST_BYTES), source)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         meant = f"{source}.toml"
@@ -76,7 +84,6 @@ def load(path: str | PathLike[str]) -> Model:
         raise ModelError(source, [Fault("", error.reason, error.remedy, error.line)]) from None
     except ValueError as error:  # a path that no system has, such as one with a zero byte
         raise ModelError(source, [Fault("", f"cannot be read: {error}", "give the path of a TOML file")]) from None
-    return model_of(text, source, stem=Path(source).stem, stacklevel=3)
 
 
 def model_from(model: Model | str | PathLike[str]) -> Model:
@@ -90,7 +97,8 @@ def model_from(model: Model | str | PathLike[str]) -> Model:
 
 def loads(text: str, source: str = "<string>") -> Model:
     """The model in ``text``; ``source`` is what messages call it. Raises and warns as `load`."""
-    return model_of(text, source, stacklevel=3)
+    with recorded():
+        return model_of(text, source, stacklevel=3)
 
 
 def dumps(model: Model | str | PathLike[str]) -> str:
@@ -105,8 +113,14 @@ def save(model: Model | str | PathLike[str], path: str | PathLike[str]) -> None:
         file.write(text)
 
 
-def model_of(text: str, source: str, *, stem: str = "model", stacklevel: int = 3, lines: bool = True) -> Model:
-    """`loads`, for a file called ``stem``; ``lines`` says whether faults tell their lines in ``text``."""
+def model_of(
+    text: str, source: str, *, stem: str = "model", folder: Path | None = None, stacklevel: int = 3, lines: bool = True
+) -> Model:
+    """`loads`, for a file called ``stem``, which names others from ``folder``, else its own.
+
+    ``lines`` says whether faults tell their lines in ``text``.
+    """
+    folder = Path(source).parent if folder is None else folder
     findings = Findings()
     raw = _parsed(text, source)
     known = list(raw["body"]) if isinstance(raw.get("body"), dict) else []
@@ -117,7 +131,7 @@ def model_of(text: str, source: str, *, stem: str = "model", stacklevel: int = 3
     cut = check_parents(joints, known, findings)
     gradient = _gradient(file, joints, findings)
     unturned: dict[str, Mapping[str, str]] = {}
-    bodies = tuple(_body(name, file, joints, Path(source).parent, unturned, findings) for name in file.body)
+    bodies = tuple(_body(name, file, joints, folder, unturned, findings) for name in file.body)
     unread |= {body.name for body in bodies if findings.faulty(path_of(("body", body.name, "flex")))}
     check_joints_places(joints, {body.name: body for body in bodies}, unread, findings)
     loops = _loops(file, bodies, unread, findings)
@@ -133,6 +147,7 @@ def model_of(text: str, source: str, *, stem: str = "model", stacklevel: int = 3
         initial=initial,
         guess=guess,
         source=source,
+        files=source_files(folder),
         loops=loops,
     )
     for fault in faults_of_energy(model):

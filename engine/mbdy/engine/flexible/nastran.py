@@ -8,6 +8,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -72,14 +73,21 @@ def _bulk(path: str | Path) -> Any:
         bdf = import_module("pyNastran.bdf.bdf")
     except (ImportError, AttributeError) as error:  # the latter with a numpy that it does not know
         raise MissingPackageError(f"Nastran files need pyNastran; install it with: {INSTALL}") from error
-    text = contents(path).decode("latin-1")
-    punch = not any(line.upper().startswith(("CEND", "BEGIN BULK", "BEGIN,BULK")) for line in text.splitlines())
+    data = contents(path)
+    lines = data.decode("latin-1").upper().splitlines()
+    punch = not any(line.startswith(("CEND", "BEGIN BULK", "BEGIN,BULK")) for line in lines)
     model = bdf.BDF(debug=None, log=None)
-    with reading(path, "Nastran bulk data"), warnings.catch_warnings():
+    with reading(path, "Nastran bulk data"), warnings.catch_warnings(), TemporaryDirectory(prefix="mbdy-") as folder:
         warnings.simplefilter("ignore")  # it warns of, and prints, fields that it then refuses
+        place = Path(folder) / Path(path).name  # of the very bytes; files that it includes lie beside the original
+        place.write_bytes(data)
+        if any(line.startswith("INCLUDE") for line in lines):
+            place = Path(path)
         with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-            model.read_bdf(str(path), xref=False, punch=punch, validate=False)
+            model.read_bdf(str(place), xref=False, punch=punch, validate=False)
             model.safe_cross_reference()
+        for included in model.active_filenames[1:]:
+            contents(included)  # for the list of files that were read
     return model
 
 

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import math
 import struct
+import sys
 import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass
 from os import PathLike, fspath
+from pathlib import Path
 
 from mbdy.engine.model.faults import RefusalError
 
 MOST_BYTES = 1 << 32
 """No file of data is larger, nor any array in it."""
 PIECE = 1 << 20
+STANDARD_INPUT = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+"""Names of what this process is given to read, on every system."""
 MOST_LETTERS, MOST_REASON = 200, 300
 """Of a column's name; of what another program's parser says."""
 AGAIN = "write the file again"
@@ -37,10 +44,66 @@ class FileError(RefusalError):
         self.path, self.reason, self.line = path, reason, line
 
 
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that was read: its ``path`` as it was named, the ``sha256`` of the very bytes that were used, and the
+    ``place`` where they were."""
+
+    path: str
+    sha256: str
+    place: str
+
+    def facts(self) -> dict[str, str]:
+        """The same as plain data."""
+        return {"file": self.path, "sha256": self.sha256}
+
+
+_recorded: ContextVar[dict[str, bytes] | None] = ContextVar("recorded", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[None]:
+    """Within the block each file is read once: who asks for its `contents` again gets the bytes of the first time."""
+    token = _recorded.set({})
+    try:
+        yield
+    finally:
+        _recorded.reset(token)
+
+
+def source_files(folder: str | PathLike[str] = "") -> tuple[SourceFile, ...]:
+    """The files read since `recorded` began, in that order; those inside ``folder`` by their path from there."""
+    files = []
+    for place, data in (_recorded.get() or {}).items():
+        inside = Path(place).is_relative_to(folder)
+        path = Path(place).relative_to(folder).as_posix() if inside else place
+        files.append(SourceFile(path, hashlib.sha256(data).hexdigest(), place))
+    return tuple(files)
+
+
+def is_standard_input(path: str | PathLike[str]) -> bool:
+    """Whether ``path`` is what this process is given to read."""
+    return Path(path).as_posix() in STANDARD_INPUT
+
+
 def contents(path: str | PathLike[str], most: int = MOST_BYTES) -> bytes:
-    """The bytes of the file at ``path``, ``most`` of them. Raises OSError, and FileError for a longer one."""
+    """The bytes of the file at ``path``, ``most`` of them, or of standard input.
+
+    Raises OSError, and FileError for a longer one.
+    """
+    known = _recorded.get()
+    if known is not None and fspath(path) in known:
+        return known[fspath(path)]
+    data = _read(path, most)
+    if known is not None:
+        known[fspath(path)] = data
+    return data
+
+
+def _read(path: str | PathLike[str], most: int) -> bytes:
     parts, size = [], 0
-    with open(path, "rb") as file:
+    standard = is_standard_input(path) and hasattr(sys.stdin, "buffer")
+    with nullcontext(sys.stdin.buffer) if standard else open(path, "rb") as file:
         while piece := file.read(PIECE):
             parts.append(piece)
             if (size := size + len(piece)) > most:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from mbdy.engine.model.bearing import BEARING
+from mbdy.engine.model.contents import SourceFile
 from mbdy.engine.model.faults import RefusalError, UnknownNameError
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 
@@ -316,8 +317,8 @@ class Model:
     (``bus.omega``, ``panel.joint.angle``, ``bus.x.speed``), which closing loops keeps; ``guess`` others, from which it
     begins and which it may move. What is in neither starts at zero or identity.
     ``gravity_gradient`` is for systems with one root, a floating one; it costs nothing where it is None.
-    ``source`` is the file it came from, for messages. ``loops`` close the tree of joints. ``port_choice`` says which
-    inputs and outputs there are.
+    ``source`` is the file it came from, for messages; ``files`` are all that were read for it. ``loops`` close the tree
+    of joints. ``port_choice`` says which inputs and outputs there are.
     """
 
     name: str
@@ -326,6 +327,7 @@ class Model:
     initial: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     gravity_gradient: GravityGradient | None = None
     source: str = ""
+    files: tuple[SourceFile, ...] = field(default=(), compare=False)
     loops: tuple[Loop, ...] = ()
     port_choice: PortChoice = PortChoice()
     guess: Mapping[str, tuple[float, ...]] = field(default_factory=dict)

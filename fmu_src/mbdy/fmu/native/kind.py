@@ -18,7 +18,7 @@ from mbdy.fmu.description.build import build_description
 from mbdy.fmu.native.platforms import Platform, binaries, build
 from mbdy.fmu.native.prefix import HEADER, prefixed
 from mbdy.fmu.native.variables import Identity, variables
-from mbdy.fmu.package import Package, Settings, digest, identifier
+from mbdy.fmu.package import Package, Settings, digest, identifier, source_list
 from mbdy.fmu.pages.documentation import page
 from mbdy.fmu.pages.terminals import terminal_files
 from mbdy.fmu.table import Scalar, arrays
@@ -64,6 +64,7 @@ def package(
     manual = page(model, table, step, integrator, fmi=version.name, kind="native", flat=settings.flat)
     files["documentation/index.html"] = manual.encode()
     files["resources/model.toml"] = toml
+    files |= source_list(model)
     files |= terminal_files(model, rows, version.name)
     return Package(name, identity.token, files, tuple(compiled))
 

@@ -102,6 +102,7 @@ def _facts(model: Model, step: float, integrator: str, fmi: str, kind: str, flat
         ("Variables", ARRAYS[flat]),
         ("Internal step", f"at most {step!r} s, all equal in a communication step; integrator {html(integrator)}"),
         ("Units", "SI; angles in rad; quaternions are w, x, y, z"),
+        *(("Read from", f"{html(file.path)}, SHA-256 <code>{file.sha256}</code>") for file in model.files),
     ]  # fmt: skip
     yield '<table class="facts">'
     yield from (f"<tr><td>{what}</td><td>{text}</td></tr>" for what, text in facts)

@@ -22,7 +22,7 @@ from mbdy.engine.model.system import Model
 from mbdy.engine.order_n.equations import Equations
 from mbdy.fmu.native.platforms import named
 from mbdy.fmu.native.variables import Identity, variables
-from mbdy.fmu.package import Package, Settings, digest, identifier
+from mbdy.fmu.package import Package, Settings, digest, identifier, source_list
 from mbdy.fmu.pages.documentation import page
 from mbdy.fmu.pages.terminals import terminal_files
 from mbdy.fmu.python.front import HERE, LIBRARY, front
@@ -132,6 +132,7 @@ def package(
     files |= {f"resources/{name}{file}": data for file, data in slave.items()}
     manual = page(model, table, settings.step, settings.integrator, fmi=settings.fmi, kind="python", flat=settings.flat)
     files["documentation/index.html"] = manual.encode()
+    files |= source_list(model)
     files |= terminal_files(model, rows, settings.fmi)
     files |= dict(_built(flavour, name, files, door))
     return Package(name, token, files)

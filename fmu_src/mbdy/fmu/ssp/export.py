@@ -135,7 +135,7 @@ def _files(system: SystemStructure) -> dict[str, bytes]:
     """What the package holds, by the paths inside."""
     files = {DESCRIPTION: structure(system)}
     for part in system.parts:
-        files[fmu_source(part)] = part.file.read_bytes()
+        files[fmu_source(part)] = part.data
         values = parameter_set(part, system.tool)
         if values is not None:
             files[parameter_source(part)] = values

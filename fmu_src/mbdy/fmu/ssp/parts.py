@@ -7,11 +7,12 @@ import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from mbdy.engine.model.contents import BROKEN, readable
+from mbdy.engine.model.contents import BROKEN, contents, readable
 from mbdy.fmu.export import ExportError
 
 if TYPE_CHECKING:
@@ -28,14 +29,14 @@ BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd")
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """An FMU as a component: its ``name`` in the system, how messages call it, and what it describes itself as.
+    """An FMU as a component: its ``name`` in the system, how messages call it, its bytes, and how it describes itself.
 
     ``found`` are start values that closing its loops finds: setting them would give them.
     """
 
     name: str
     label: str
-    file: Path
+    data: bytes
     description: ModelDescription
     variables: Mapping[str, ModelVariable]
     units: Mapping[str, BaseUnit]
@@ -59,11 +60,12 @@ def read(name: str, path: str | os.PathLike[str], label: str = "") -> Component:
     label = label or str(file)
     if not file.exists():
         raise ExportError(f"{label}: no such file; give the controller as an FMU (FMI {FMI}, co-simulation)")
-    if not zipfile.is_zipfile(file):
+    data = contents(file)
+    if not zipfile.is_zipfile(BytesIO(data)):
         raise ExportError(f"{label}: is no FMU (no zip archive); give the controller as an FMU, its name ends in .fmu")
-    _check_version(file, label)
+    _check_version(data, label)
     try:
-        description = read_model_description(file)
+        description = read_model_description(BytesIO(data))
     except ValidationError as fault:
         raise ExportError(f"{label}: its modelDescription.xml breaks the rules of FMI: {fault.problems[0]}") from fault
     except Exception as fault:  # FMPy has no finer class for what it finds wrong
@@ -73,16 +75,16 @@ def read(name: str, path: str | os.PathLike[str], label: str = "") -> Component:
     return Component(
         name=name,
         label=label,
-        file=file,
+        data=data,
         description=description,
         variables={variable.name: variable for variable in description.modelVariables},
         units={unit.name: unit.baseUnit for unit in description.unitDefinitions if unit.name and unit.baseUnit},
     )
 
 
-def _check_version(file: Path, label: str) -> None:
+def _check_version(data: bytes, label: str) -> None:
     try:
-        with zipfile.ZipFile(file) as opened:
+        with zipfile.ZipFile(BytesIO(data)) as opened:
             size = opened.getinfo(DESCRIPTION).file_size
             if size > MOST_DESCRIPTION:
                 raise ExportError(
