@@ -517,5 +517,5 @@ def test_room_for_many_modes_does_not_grow_with_their_cube() -> None:
     tracemalloc.stop()
     assert peak < 2e8
     for modes in (129, 10**20):
-        with pytest.raises(RefusalError, match="modes: .* are more than a body can have, 128"):
+        with pytest.raises(RefusalError, match=r"modes: .* are more than a body can have, 128"):
             torsion(length=1.0, mass_per_length=1.0, polar_inertia=1.0, torsional_stiffness=1.0, modes=modes)

@@ -31,6 +31,11 @@ class Assignment:
 def assigned(plant: Plant, texts: list[str], option: str = "--set") -> list[Assignment]:
     """Set what ``texts`` say on ``plant``; raises `RequestError` that repeats the ``option`` it is about."""
     assignments = [assignment(text, plant.ports, option) for text in texts]
+    setters: dict[str, str] = {}
+    for one in assignments:
+        for scalar in one.scalars:
+            if (before := setters.setdefault(scalar, one.text)) is not one.text:
+                raise RequestError(f"{option} {one.text}: {scalar} is set by {before!r} too; keep one of them")
     for one in assignments:
         try:
             plant[one.name] = list(one.values)

@@ -127,7 +127,7 @@ def _diagnosis(fault: Exception) -> Diagnosis | None:
         asked = isinstance(fault, FileNotFoundError | FileExistsError | PermissionError | NotADirectoryError)
         return Diagnosis(BAD_INPUT if asked else RUN_FAULT, (f"{place}{fault.strerror or fault}",))
     if isinstance(fault, MemoryError):
-        return Diagnosis(BAD_INPUT, ("this does not fit into memory; record fewer outputs, or less often (--every)",))
+        return Diagnosis(BAD_INPUT, (f"there is not enough memory for this: {fault}".removesuffix(": "),))
     from mbdy.blocks import SimulationError, StateError
     from mbdy.engine import CompilerError, MbdyError, ModelError, TrimError
     from mbdy.engine.core.build import NoCompilerError

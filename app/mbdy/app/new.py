@@ -24,6 +24,8 @@ def new(
 ) -> None:
     """Write NAME.toml: a commented small satellite with two panels, ready to check, simulate and change."""
     path = name if name.suffix == ".toml" else name.parent / f"{name.name}.toml"
+    if str(name).encode(errors="replace").decode() != str(name):
+        raise RequestError(f"{str(name)!r} is no UTF-8 text, which a model file is; give another name")
     if name.is_dir() or path.is_dir():
         raise RequestError(f"{name}: is a folder; give a name for the model, e.g. {name / 'satellite'}")
     if path.exists() and not force:

@@ -20,6 +20,7 @@ from mbdy.blocks.profiles import Profile
 from mbdy.blocks.run import Run, selected
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.engine import Model
+from mbdy.engine.model.contents import readable
 from mbdy.engine.model.faults import MbdyError, OptionError, shown
 from mbdy.engine.verification.formulations import ORDER_N
 
@@ -120,8 +121,12 @@ class Recorder:
 
     def __init__(self, plant: Plant, picked: NDArray[np.intc], rows: int) -> None:
         self.plant, self.picked = plant, picked
-        self.time = np.zeros(rows)
-        self.values = np.zeros((rows, len(picked)))
+        try:
+            self.time = np.zeros(rows)
+            self.values = np.zeros((rows, len(picked)))
+        except MemoryError:
+            room = f"{rows:,} rows of {len(picked)} outputs take {readable(8 * rows * len(picked))}"
+            raise VariableError(f"{room}, more memory than there is; record fewer outputs, or less often") from None
         self.count = 0
         span = plant.ports.span("impulses")
         self._impulses = np.flatnonzero((picked >= span.start) & (picked < span.stop))

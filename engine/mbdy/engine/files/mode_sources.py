@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Callable, Container, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -171,7 +172,7 @@ def _value(key: Key, value: Any, place: str, folder: Path, findings: Findings) -
     if key.unit:
         return findings.attempt(place, quantity, value, key.unit)
     if Path in key.types and isinstance(value, str):
-        if not (folder / value).is_file():
+        if not os.path.isfile(folder / value):  # which no name makes raise
             findings.refuse(
                 place, f"there is no file {value!r} in {str(folder)!r}", "give its path from the model file"
             )

@@ -222,6 +222,7 @@ class Trials:
         return u
 
     def _uniform(self, size: int, largest: float) -> Array:
+        largest = min(largest, float(np.finfo(float).max) / 4)  # twice of it is the range, which must be finite
         return self.rng.uniform(-largest, largest, size)
 
     def _state(self, variable: Variable) -> Array:
