@@ -161,3 +161,15 @@ def test_thinning_keeps_every_peak():
     assert thinned(values[:POINTS]).tolist() == list(range(POINTS))
     for n in (POINTS + 1, 2 * POINTS - 3, 5 * POINTS + 17):
         assert len(thinned(np.arange(n, dtype=float))) <= POINTS
+
+
+def test_commands_and_signals_of_a_controlled_run(satellite: Path, tmp_path: Path):
+    def controller(t, y):
+        error = np.radians(2.0) * np.exp(-t)
+        return {"bus.torque": [0.0, 0.0, -error], "log.attitude_error [deg]": np.degrees(error)}
+
+    run = simulate(satellite, until=10, every=0.1, sample=0.1, controller=controller, record=["bus.torque"])
+    page = report(run, load(satellite), tmp_path / "run.html").read_text()
+    error = "attitude_error, largest in the last tenth; within 2% of its largest from 4 s on"
+    for text in ("Inputs and commands", "Signals", error, "bus.torque, largest", "0.0349 N.m"):
+        assert text in page, text

@@ -344,3 +344,15 @@ def test_a_gimbal_near_its_singularity_is_one_line_of_warning(tmp_path: Path, mb
     assert said.status == 0
     (line,) = [line for line in said.err.splitlines() if "warning" in line]
     assert "head.joint: near its middle-angle singularity at 0.5 s, angles 0, 90, 0 deg" in line
+
+
+def test_inputs_are_recorded_on_request(satellite: Path, tmp_path: Path, mbdy):
+    said = mbdy("simulate", satellite, "--until", "1", "--every", "0.5", "--outputs", "bus.omega", "--record",
+                "bus.torque,*.joint.torque", "--set", "bus.torque[1]=0.5", "-o", "run.csv")  # fmt: skip
+    assert said.status == 0
+    header, first, *_ = (tmp_path / "run.csv").read_text().splitlines()
+    assert dict(zip(header.split(","), first.split(","), strict=True))["bus.torque[1]"] == "0.5"
+    assert "system.energy" not in header
+    said = mbdy("simulate", satellite, "--record", "bus.torqe", "-o", "run.csv")
+    assert said.status == 2
+    assert "no input matches 'bus.torqe'; nearest: bus.torque" in said.err

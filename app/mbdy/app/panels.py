@@ -100,9 +100,15 @@ def sections(run: Run) -> list[Section]:
             "closure, turning rows apart from moving ones.",
             tuple(_loops(run, known)),
         ),
+        Section(
+            "Inputs and commands",
+            "As table, controller or profile gave them.",
+            tuple(_inputs(run)),
+        ),
+        Section("Signals", "Logged by the controller.", tuple(panel(run, v) for v in run.signals)),
         Section("Momentum and energy", _balance_words(), tuple(_balances(run))),
     ]
-    if len(run.names) < len(run.ports.output_names):
+    if not set(run.ports.output_names) <= set(run.names):
         drawn = {v.name for v in known if v.port in DRAWN or _modal(v)}
         rest = [v for v in known if v.name not in drawn and v.name not in TOTALS]
         result.append(Section("Other outputs", "Recorded on request.", tuple(panel(run, v) for v in rest)))
@@ -137,6 +143,17 @@ def _joints(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
     for joint in dict.fromkeys(v.owner for v in of_joint):
         outputs = [v for v in of_joint if v.owner == joint]
         yield from (panel(run, v) for port in ports for v in outputs if v.port == port)
+
+
+def _inputs(run: Run) -> Iterator[Panel]:
+    """Inputs that are recorded, element by element where not whole."""
+    for v in run.ports.inputs:
+        places = [k for k, name in enumerate(v.scalar_names) if name in run.names]
+        if len(places) == v.size:
+            yield panel(run, v)
+        elif places:
+            lines = tuple((v.labels[k], run[v.scalar_names[k]]) for k in places)
+            yield Panel(v.name, v.description, ", ".join({v.units[k] for k in places}), lines)
 
 
 def _modes(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:

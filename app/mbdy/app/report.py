@@ -12,7 +12,7 @@ import numpy as np
 from mbdy.app.common import version
 from mbdy.app.pages import page_of, template
 from mbdy.app.panels import MOST_PANELS, Section, sections
-from mbdy.app.summary import CONSERVED, causes, drifts, residual, work_error
+from mbdy.app.summary import CONSERVED, SETTLED, causes, drifts, efforts, residual, settlings, work_error
 from mbdy.app.tree import TreeEntry, branches, degrees_of_freedom
 from mbdy.blocks import Run
 from mbdy.engine import Model, Variable
@@ -109,6 +109,16 @@ def _numbers(run: Run, acting: Mapping[str, str]) -> str:
         said.append(("work balance, largest residual", f"{worst:.2g} W"))
     if (added := work_error(run)) is not None:
         said.append(("energy that the steps have added", f"{added:.2g} J"))
+    for error in settlings(run):
+        when = (
+            "does not settle"
+            if error.time is None
+            else f"within {SETTLED:.0%} of its largest from {error.time:.4g} s on"
+        )
+        said.append(
+            (f"{error.name.removeprefix('log.')}, largest in the last tenth; {when}", f"{error.last:.3g} {error.unit}")
+        )
+    said += [(f"{name}, largest", f"{largest:.3g} {unit}") for name, largest, unit in efforts(run)]
     cards = (f'<div class="card number"><b>{html(b)}</b><span>{html(a)}</span></div>' for a, b in said)
     return f'<div class="numbers">{"".join(cards)}</div>'
 

@@ -90,6 +90,10 @@ def simulate(
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Outputs to write, e.g. 'bus.*' or 'bus.omega,panel.joint.angle'."),
     ] = None,
+    record: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Inputs to write and plot beside the outputs, e.g. 'bus.*.torque'."),
+    ] = None,
     csv: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="RUN.csv", help="File for outputs; - is stdout.", parser=output_file),
@@ -136,13 +140,14 @@ def simulate(
     for path, option in ((csv, "-o"), (report, "--report")):
         if path:
             target(path, option)
-    patterns = [part.strip() for text in outputs for part in text.split(",")] if outputs else None
+    patterns = _parts(outputs) if outputs else None
+    wanted = _parts(record or [])
     with busy("simulating") as tell:
-        run, fault = _run(plant, settings, table, patterns, tell)
+        run, fault = _run(plant, settings, table, patterns, wanted, tell)
     sources = [*loaded.files, *([table.source] if table and table.source else [])]
     done = Done(run, loaded, settings, values | _sizes(table), sources, fault)
     if csv:
-        done.keep("csv", csv, lambda path: _picked(run, patterns).to_csv(path))
+        done.keep("csv", csv, lambda path: _picked(run, patterns, wanted).to_csv(path))
     if report:
         from mbdy.app.report import report as write
 
@@ -232,7 +237,12 @@ def _sizes(table: InputTable | None) -> dict[str, float]:
 
 
 def _run(
-    plant: Plant, settings: RunSettings, table: InputTable | None, patterns: list[str] | None, tell: Tell
+    plant: Plant,
+    settings: RunSettings,
+    table: InputTable | None,
+    patterns: list[str] | None,
+    record: list[str],
+    tell: Tell,
 ) -> tuple[Run, SimulationError | None]:
     """The run, as far as it came, and the fault that ended it early."""
     from mbdy.app.summary import TOTALS
@@ -247,6 +257,7 @@ def _run(
             inputs=table,
             linear=settings.linear,
             outputs=None if patterns is None else [*patterns, *plant.ports.by_name.keys() & set(TOTALS)],
+            record=record,
             progress=tell,
         )
     except SimulationError as fault:
@@ -254,11 +265,16 @@ def _run(
     return run, None
 
 
-def _picked(run: Run, patterns: list[str] | None) -> Run:
-    """``run`` with the outputs that match ``patterns`` only."""
+def _parts(texts: list[str]) -> list[str]:
+    """Patterns, of which several may stand in one text."""
+    return [part.strip() for text in texts for part in text.split(",")]
+
+
+def _picked(run: Run, patterns: list[str] | None, record: list[str]) -> Run:
+    """``run`` with the outputs that match ``patterns`` only, and the inputs that were asked for."""
     from mbdy.blocks.run import selected
 
-    places = selected(run.names, patterns, run.ports.hidden_names)
+    places = selected(run.names, None if patterns is None else [*patterns, *record], run.ports.hidden_names)
     return replace(run, names=tuple(run.names[i] for i in places), values=run.values[:, places])
 
 

@@ -25,6 +25,9 @@ CONSERVED = {
 TOTALS = (*CONSERVED, "system.work_residual", "system.work_error")
 """Outputs that a summary and a report read besides those a person asks for."""
 
+SETTLED = 0.02
+"""An error has settled once it stays within this part of its largest size."""
+
 DISPLAY = {("rad", "deg"): 180.0 / math.pi, ("rad/s", "deg/s"): 180.0 / math.pi, ("rad/s", "rpm"): 30.0 / math.pi}
 """Factors from a unit to the one that a person would rather read."""
 
@@ -85,6 +88,40 @@ def residual(run: Run) -> float | None:
 def work_error(run: Run) -> float | None:
     """Energy [J] that the steps had added at the end; None where ``run`` does not hold it."""
     return float(run[TOTALS[4]][-1]) if TOTALS[4] in {v.name for v in recorded(run)} else None
+
+
+def efforts(run: Run) -> Iterator[tuple[str, float, str]]:
+    """Inputs of force and torque that ``run`` holds: name, largest size of the run (of a vector its length), unit."""
+    for variable in run.variables:
+        if variable.causality == "input" and variable.unit in ("N", "N.m"):
+            values = run[variable.name].reshape(len(run), -1)
+            yield variable.name, float(np.linalg.norm(values, axis=1).max()), variable.unit
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """How a logged error went: ``last`` [``unit``], its largest size in the last tenth of the run, and ``time`` [s]
+    from which on it stays within `SETTLED` of its largest size; None where it does not settle."""
+
+    name: str
+    unit: str
+    last: float
+    time: float | None
+
+
+def settlings(run: Run) -> Iterator[Settling]:
+    """Of each signal whose name ends with ``error``: what a controller logs of its reference less what is."""
+    for variable in run.signals:
+        sizes = np.linalg.norm(run[variable.name].reshape(len(run), -1), axis=1)
+        if not variable.quantity.endswith("error") or not np.isfinite(sizes).any():
+            continue
+        sizes = np.where(np.isfinite(sizes), sizes, np.inf)  # rows before its first value
+        largest = sizes[np.isfinite(sizes)].max()
+        outside = np.flatnonzero(sizes > SETTLED * largest)
+        settled = int(outside[-1]) + 1 if outside.size else 0
+        time = float(run.time[settled]) if settled < len(run) else None
+        last = float(sizes[run.time >= 0.9 * run.time[-1]].max())
+        yield Settling(variable.name, variable.units[0], last, time)
 
 
 def recorded(run: Run) -> list[Variable]:

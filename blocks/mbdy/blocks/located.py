@@ -19,6 +19,7 @@ from mbdy.blocks.grids import grid, marks, merged, resolution, seconds, usual_pe
 from mbdy.blocks.plant import Plant
 from mbdy.blocks.plant.typed import Outputs
 from mbdy.blocks.run import Run, selected
+from mbdy.blocks.signals import Signals
 from mbdy.blocks.simulate import (
     Controller,
     ControllerError,
@@ -94,6 +95,7 @@ def simulate_located(
     inputs: str | PathLike[str] | Mapping[str, ArrayLike] | None = None,
     linear: bool = False,
     outputs: Iterable[str] | None = None,
+    record: Iterable[str] = (),
     step: float | str = 1e-3,
     integrator: str = "rk4",
     tolerance: float | str = TOLERANCE,
@@ -124,16 +126,16 @@ def simulate_located(
     until = seconds("until", until)
     every = seconds("every", max(plant.internal_step, usual_period(until)) if every is None else every)
     close = resolution(until, every)
-    record = grid("every", every, until, close)
+    instants = grid("every", every, until, close)
     table = None if inputs is None else input_table(inputs, plant.ports, linear=linear)
-    times = record if table is None else merged(close, record, table.time[table.time < until - close])
+    times = instants if table is None else merged(close, instants, table.time[table.time < until - close])
     picked = np.array(selected(plant.output_names, outputs, plant.ports.hidden_names), dtype=np.intc)
-    recorder = Recorder(plant, picked, len(record))
-    march = _March(plant, controller, chosen, table, seconds("tolerance", tolerance), close)
+    recorder = Recorder(plant, picked, len(instants), inputs=record)
+    march = _March(plant, controller, chosen, table, seconds("tolerance", tolerance), close, recorder.signals)
     with reported(progress) as tell, ended_by_faults(plant, recorder):
         march.begin()
         recorder.add(0.0, plant.outputs().values)
-        for time, recorded in zip(times[1:].tolist(), marks(times, record, close)[1:], strict=True):
+        for time, recorded in zip(times[1:].tolist(), marks(times, instants, close)[1:], strict=True):
             march.to(time, recorder)
             if recorded:
                 recorder.add(time, plant.outputs().values)
@@ -159,12 +161,12 @@ class _March:
 
     def __init__(
         self, plant: Plant, controller: Controller, blocks: tuple[Block, ...], table: InputTable | None,
-        tolerance: float, close: float,
+        tolerance: float, close: float, signals: Signals,
     ) -> None:  # fmt: skip
         self.plant, self.controller, self.blocks = plant, controller, blocks
         self.tolerance, self.close, self.time = tolerance, close, 0.0
         self.switches: list[Switch] = []
-        self.table = TabledInputs(plant, table, close)
+        self.table, self.signals = TabledInputs(plant, table, close), signals
 
     def begin(self) -> None:
         """The first inputs."""
@@ -250,7 +252,7 @@ class _March:
             y = self.plant.outputs()
         levels = [block.level for block in self.blocks]
         self._forget_guards()
-        command(self.plant, self.controller, t, y, self.table.taken)
+        command(self.plant, self.controller, t, y, self.table.taken, self.signals)
         for place, (block, level) in enumerate(zip(self.blocks, levels, strict=True)):
             if block.level != level:
                 self.switches.append(Switch(t, place, level, block.level))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.blocks.errors import VariableError
-from mbdy.engine import Ports
-from mbdy.engine.model.faults import MissingPackageError, UnknownNameError
+from mbdy.engine import Ports, Variable
+from mbdy.engine.model.display import html_table, table_of_names
+from mbdy.engine.model.faults import MissingPackageError, UnknownNameError, nearest
 from mbdy.engine.model.patterns import matches, places
 from mbdy.engine.model.whole_file import whole_file
 
@@ -30,7 +31,9 @@ class Run:
     """Outputs over time: ``time`` (n) [s], ``values`` (n, number of ``names``) in SI.
 
     ``run["bus.omega"]`` is (n, 3), ``run["bus.omega[2]"]`` and ``run["time"]`` are (n). ``ports`` is the model's
-    table of variables. ``complete`` is False where a fault ended the run early.
+    table of variables, ``signals`` are those that a controller logged. ``complete`` is False where a fault ended the
+    run early. Its keys are ``"time"`` and the recorded variables (elements, of those that are not recorded whole), so
+    that ``dict(run)`` has all arrays; its length is its number of rows.
     """
 
     title: str
@@ -39,18 +42,46 @@ class Run:
     time: Array
     values: Array
     complete: bool = True
+    signals: tuple[Variable, ...] = ()
 
     def __getitem__(self, name: str) -> Array:
         if name == "time":
             return self.time
         if name in self.names:
             return self.values[:, self.names.index(name)]
-        variable, _ = self.ports.find(name)
-        try:
-            columns = [self.names.index(scalar) for scalar in variable.scalar_names]
-        except ValueError:
-            raise UnknownNameError(f"{name!r} was not recorded; recorded are {', '.join(self.names[:8])} ...") from None
-        return self.values[:, columns]
+        whole = {variable.name: variable for variable in self.variables}
+        if name in whole:
+            begin = self.names.index(whole[name].scalar_names[0])
+            return self.values[:, begin : begin + whole[name].size]
+        self.ports.find(name)  # raises with the nearest names
+        raise UnknownNameError(f"{name!r} was not recorded; {nearest(name, self)}")
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables that are recorded whole: outputs, inputs, logged signals."""
+        names = set(self.names)
+        known = (*self.ports.outputs, *self.ports.inputs, *self.signals)
+        return tuple(variable for variable in known if names.issuperset(variable.scalar_names))
+
+    def keys(self) -> tuple[str, ...]:
+        """``"time"`` and what is recorded: variables, and elements of those that are not recorded whole."""
+        whole = {name: variable.name for variable in self.variables for name in variable.scalar_names}
+        return tuple(dict.fromkeys(("time", *(whole.get(name, name) for name in self.names))))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names or name in self.keys()
+
+    def __repr__(self) -> str:
+        end = f"{len(self)} rows to {self.time[-1]:g} s" if len(self) else "no rows"
+        early = "" if self.complete else ", ended early"
+        return f"<Run {self.title!r}: {end}{early}; {table_of_names(self.keys())}>"
+
+    def _repr_html_(self) -> str:
+        rows = [(name, f"{self[name][-1]}" if len(self) else "") for name in self.keys()]
+        return html_table(f"{self!r}".partition(";")[0].strip("<>"), ("recorded", "at the end"), rows)
 
     def __len__(self) -> int:
         return len(self.time)
@@ -73,9 +104,7 @@ class Run:
         except ImportError:
             raise MissingPackageError("to_xarray needs xarray: pip install mbdy[xarray]") from None
         data = {}
-        for variable in self.ports.outputs:
-            if not set(variable.scalar_names) <= set(self.names):
-                continue
+        for variable in self.variables:
             about = {"units": variable.unit, "long_name": variable.description}
             dims = ("time",) if variable.size == 1 else ("time", f"{variable.name}.index")
             data[variable.name] = (dims, self[variable.name], about)
@@ -86,8 +115,7 @@ class Run:
         import plotly.graph_objects as go
         from plotly.subplots import make_subplots
 
-        chosen = [v for v in self.ports.outputs if _matches(v.name, patterns or DEFAULT_PLOT)]
-        chosen = [v for v in chosen if set(v.scalar_names) <= set(self.names)]
+        chosen = [v for v in self.variables if _matches(v.name, patterns or DEFAULT_PLOT)]
         if not chosen:
             raise VariableError(f"nothing recorded matches {', '.join(patterns or DEFAULT_PLOT)}")
         figure = make_subplots(rows=len(chosen), cols=1, shared_xaxes=True, subplot_titles=[v.name for v in chosen])
@@ -101,8 +129,10 @@ class Run:
         return figure
 
 
-def selected(names: Sequence[str], patterns: Iterable[str] | None, hidden: Iterable[str] = ()) -> list[int]:
-    """Places of the scalar outputs that match a pattern: exact names, names without index, or ``bus.*``.
+def selected(
+    names: Sequence[str], patterns: Iterable[str] | None, hidden: Iterable[str] = (), *, what: str = "output"
+) -> list[int]:
+    """Places of the scalars that match a pattern: exact names, names without index, or ``bus.*``.
 
     All without patterns; raises `VariableError` for a pattern that matches none; ``hidden`` are those that the model
     file leaves out.
@@ -110,7 +140,7 @@ def selected(names: Sequence[str], patterns: Iterable[str] | None, hidden: Itera
     if patterns is None:
         return list(range(len(names)))
     try:
-        return sorted(places(names, patterns, "output", hidden))
+        return sorted(places(names, patterns, what, hidden))
     except KeyError as fault:
         raise VariableError(fault.args[0]) from None
 

@@ -18,6 +18,7 @@ from mbdy.blocks.plant.typed import Outputs
 from mbdy.blocks.prescribed import Prescribed
 from mbdy.blocks.profiles import Profile
 from mbdy.blocks.run import Run, selected
+from mbdy.blocks.signals import LOG, Signals
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.engine import Model
 from mbdy.engine.model.contents import readable
@@ -51,6 +52,7 @@ def simulate(
     linear: bool = False,
     profiles: Mapping[str, Profile] | None = None,
     outputs: Iterable[str] | None = None,
+    record: Iterable[str] = (),
     step: float | str = 1e-3,
     integrator: str = "rk4",
     formulation: str = ORDER_N,
@@ -63,13 +65,16 @@ def simulate(
                     then hold, its inputs and state are left at the end of the run).
     ``controller``  ``f(t, y) -> {name: value}``, called at 0, ``sample`` [s] (default: the internal step), twice
                     that, ... and at no other instant, wherever the run ends; the inputs it gives are held until the
-                    next call. None changes nothing.
+                    next call. None changes nothing. What it gives under names that begin with ``log.`` is recorded
+                    as a signal of its own: ``{"log.pointing_error [deg]": 0.3}``.
     ``inputs``      a CSV file or a mapping with ``time`` and inputs by name, held between rows, or with ``linear``
                     going on a line from row to row.
     ``profiles``    motions of prescribed degrees of freedom by joint, ``{"panel.joint": CosineSlew(...)}`` or, of one
                     of several, ``"yoke.joint[2]"``, exact at every stage of the integrator. Their starts are set,
                     switchable ones are switched to prescribed. A `Plant` needs quadratic inputs for them.
     ``outputs``     names or patterns (``"bus.*"``) to record; all by default.
+    ``record``      names or patterns of inputs to record too (``"bus.x.torque"``, ``"*.torque"``): what controller,
+                    table or profile has them at, each row's from its instant on.
     ``formulation`` whose equations are stepped, see `Plant`: ``"kane"`` for a second opinion on a whole trajectory.
     ``progress``    True for a progress bar, or a function that is given the fraction done.
 
@@ -90,17 +95,17 @@ def simulate(
     every = seconds("every", max(plant.internal_step, usual_period(until)) if every is None else every)
     sample = seconds("sample", plant.internal_step if sample is None else sample)
     close = resolution(until, every, sample)
-    record = grid("every", every, until, close)
+    instants = grid("every", every, until, close)
     samples = np.zeros(1) if controller is None else multiples("sample", sample, until, close)
     table = None if inputs is None else input_table(inputs, plant.ports, linear=linear)
     prescribed = Prescribed(plant, profiles) if profiles else None
     rows = (np.zeros(0) if table is None else table.time, np.zeros(0) if prescribed is None else prescribed.breaks)
-    times = merged(close, record, samples, *(row[row < until - close] for row in rows))
-    schedule = _Schedule(times, marks(times, record, close), marks(times, samples, close), table, close, prescribed)
+    times = merged(close, instants, samples, *(row[row < until - close] for row in rows))
+    schedule = _Schedule(times, marks(times, instants, close), marks(times, samples, close), table, close, prescribed)
     if prescribed is not None:
         schedule = schedule.refined(plant.internal_step)
     picked = np.array(selected(plant.output_names, outputs, plant.ports.hidden_names), dtype=np.intc)
-    recorder = Recorder(plant, picked, len(record))
+    recorder = Recorder(plant, picked, len(instants), inputs=record)
     if prescribed is not None:
         prescribed.begin(schedule.times, close)
     with reported(progress) as tell, ended_by_faults(plant, recorder):
@@ -119,13 +124,17 @@ class Recorder:
     An impulse belongs to one step: a row has the sum of those since the row before.
     """
 
-    def __init__(self, plant: Plant, picked: NDArray[np.intc], rows: int) -> None:
+    def __init__(self, plant: Plant, picked: NDArray[np.intc], rows: int, *, inputs: Iterable[str] = ()) -> None:
         self.plant, self.picked = plant, picked
+        self.taken = np.array(selected(plant.input_names, inputs, plant.ports.hidden_names, what="input"), dtype=int)
+        self.signals = Signals(rows)
+        columns = len(picked) + len(self.taken)
         try:
             self.time = np.zeros(rows)
             self.values = np.zeros((rows, len(picked)))
+            self.commands = np.zeros((rows, len(self.taken)))
         except MemoryError:
-            room = f"{rows:,} rows of {len(picked)} outputs take {readable(8 * rows * len(picked))}"
+            room = f"{rows:,} rows of {columns} outputs and inputs take {readable(8 * rows * columns)}"
             raise VariableError(f"{room}, more memory than there is; record fewer outputs, or less often") from None
         self.count = 0
         span = plant.ports.span("impulses")
@@ -143,10 +152,13 @@ class Recorder:
         self.values[self.count] = values[self.picked]
         self.values[self.count, self._impulses] = self._latched
         self._latched[:] = 0.0
+        self.commands[self.count] = self.plant.inputs.values[self.taken]
+        self.signals.add(self.count)
         self.count += 1
 
-    def add_rows(self, times: Array, values: Array, recorded: NDArray[np.bool_]) -> None:
-        """Record those of many steps' picked outputs that are ``recorded``."""
+    def add_rows(self, times: Array, values: Array, recorded: NDArray[np.bool_], inputs: Array | None) -> None:
+        """Record those of many steps' picked outputs that are ``recorded``, with the ``inputs`` (n, n_u) of their
+        instants; those set now where None."""
         kept = values[recorded]
         if self._impulses.size:
             sums = self._latched + np.cumsum(values[:, self._impulses], axis=0)
@@ -154,12 +166,19 @@ class Recorder:
             self._latched = sums[-1] - (sums[recorded][-1] if len(kept) else 0.0) if len(sums) else self._latched
         rows = slice(self.count, self.count + len(kept))
         self.time[rows], self.values[rows] = times[recorded], kept
+        now = self.plant.inputs.values if inputs is None else inputs[recorded]
+        self.commands[rows] = now[..., self.taken]
         self.count += len(kept)
 
     def run(self, *, complete: bool) -> Run:
-        names = tuple(self.plant.output_names[i] for i in self.picked)
-        ports, title = self.plant.ports, self.plant.model.name
-        return Run(title, ports, names, self.time[: self.count], self.values[: self.count], complete)
+        names = [self.plant.output_names[i] for i in self.picked]
+        names += [self.plant.input_names[i] for i in self.taken]
+        ports, title, signals = self.plant.ports, self.plant.model.name, self.signals.variables
+        names += [name for variable in signals for name in variable.scalar_names]
+        values = self.values[: self.count]
+        if self.taken.size or signals:
+            values = np.hstack([values, self.commands[: self.count], self.signals.values(self.count)])
+        return Run(title, ports, tuple(names), self.time[: self.count], values, complete, signals)
 
 
 class ControllerError(MbdyError):
@@ -218,7 +237,7 @@ def _run_rows(plant: Plant, schedule: _Schedule, recorder: Recorder, tell: Progr
         given = None if rows is None else rows[begin : end + 1]
         values, fault = plant.run(end - begin, times[-1] / steps, inputs=given, pick=recorder.picked)
         done = slice(begin + 1, begin + 1 + len(values))
-        recorder.add_rows(times[done], values, recorded[done])
+        recorder.add_rows(times[done], values, recorded[done], None if given is None else given[1 : 1 + len(values)])
         if fault:
             raise fault
         tell(end / steps)
@@ -253,7 +272,8 @@ def _run_steps(
         if prescribed is not None:
             prescribed.arrive(i)
         if controller is not None and schedule.sampled[i]:
-            command(plant, controller, time, y if given is None and not prescribed and i else plant.outputs(), taken)
+            command(plant, controller, time, y if given is None and not prescribed and i else plant.outputs(), taken,
+                    recorder.signals)  # fmt: skip
         plant.jump()
         if schedule.recorded[i]:
             recorder.add(time, plant.outputs().values)
@@ -261,8 +281,11 @@ def _run_steps(
             tell(i / max(1, len(times) - 1))
 
 
-def command(plant: Plant, controller: Controller, time: float, y: Outputs, taken: Mapping[str, str]) -> None:
-    """Set what a controller gives: inputs that no table has, or parameters; nothing where it gives None."""
+def command(
+    plant: Plant, controller: Controller, time: float, y: Outputs, taken: Mapping[str, str], signals: Signals
+) -> None:
+    """Set what a controller gives: inputs that no table has, or parameters; nothing where it gives None. What it logs
+    goes to ``signals``."""
     reached = plant.time
     try:
         given = controller(time, y)
@@ -273,6 +296,9 @@ def command(plant: Plant, controller: Controller, time: float, y: Outputs, taken
     if not isinstance(given, Mapping | None):
         raise VariableError(f"the controller gives {given!r}; it must give a mapping of names to values, or None")
     for name, value in (given or {}).items():
+        if isinstance(name, str) and name.startswith(f"{LOG}.") and LOG not in plant.model.index:
+            signals.take(name, value)
+            continue
         try:
             variable, part = plant.ports.find(name)
         except (KeyError, TypeError) as fault:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine import Ports
+from mbdy.engine.model.display import html_table, table_of_names
 from mbdy.engine.model.faults import UnknownNameError
 
 Array = NDArray[np.float64]
@@ -112,6 +115,7 @@ class OutputLayout:
 
     def __init__(self, table: Ports) -> None:
         self.names = table.output_names
+        self.variables = tuple(variable.name for variable in table.outputs)
         self.bodies = {
             port: tuple(v.owner.name for v in table.outputs if v.port == port) for port in ("omega", "attitude")
         }
@@ -137,15 +141,33 @@ class Outputs:
         self.time = time
         self.values = values
 
-    def __getitem__(self, name: str) -> Array | float:
+    def __getitem__(self, name: str) -> Any:
+        """An array, or a number of one element."""
         try:
             return self.values[self._layout.places[name]]
-        except KeyError:
+        except (KeyError, TypeError):
             self._layout.find(name)  # raises with the nearest names, unless the name is no output
             raise UnknownNameError(f"{name!r} is not an output") from None
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._layout.places
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._layout.places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def __repr__(self) -> str:
+        return f"<Outputs at {self.time:g} s: {table_of_names(self.keys())}>"
+
+    def _repr_html_(self) -> str:
+        rows = [(name, str(self[name])) for name in self]
+        return html_table(f"Outputs at {self.time:g} s", ("output", "value"), rows)
+
+    def keys(self) -> tuple[str, ...]:
+        """The outputs by name, without index, so that ``dict(y)`` has all of them."""
+        return self._layout.variables
 
     @property
     def names(self) -> tuple[str, ...]:
