@@ -134,7 +134,7 @@ class Recorder:
             self.values = np.zeros((rows, len(picked)))
             self.commands = np.zeros((rows, len(self.taken)))
         except MemoryError:
-            room = f"{rows:,} rows of {columns} outputs and inputs take {readable(8 * rows * columns)}"
+            room = f"{rows:,} rows of {columns} outputs take {readable(8 * rows * columns)}"
             raise VariableError(f"{room}, more memory than there is; record fewer outputs, or less often") from None
         self.count = 0
         span = plant.ports.span("impulses")
