@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +10,10 @@ import pytest
 from scipy.integrate import simpson
 
 from mbdy.blocks import Plant, simulate
-from mbdy.engine import Body, Joint, Model, Node, linearize
+from mbdy.engine import Body, Joint, Model, Node, linearize, loads
 from mbdy.engine.flexible.beam import beam
 from mbdy.engine.linear.error_coordinates import rotation
+from mbdy.engine.model.faults import ModelWarning
 from systems import diagonal, floating
 
 LENGTH, MASS, STIFFNESS = 2.0, 3.0, 50.0
@@ -248,3 +250,34 @@ def test_modal_forces_work_on_their_modes() -> None:
     np.testing.assert_allclose(
         plant["boom.flex.displacement"], np.array([0.3, -0.2]) / np.array(plant["boom.flex.stiffness"]), rtol=1e-9
     )
+
+
+BENT = """
+mbdy = 1
+[body.boom]
+joint = { to = "inertial", kind = "fixed" }
+flex.beam = { length = 6, mass_per_length = 0.5, bending_stiffness = 40, modes = 2, damping_ratio = 0.3 }
+node.tip = { at = [6, 0, 0] }
+"""
+
+
+def test_a_boom_that_bends_far_is_told_once() -> None:
+    """By the load of its tip that moves it a tenth of its length, F L^3 / 3 EI, and one that moves it a third."""
+    few, much = ((part * 6.0) * 3 * 40.0 / 6.0**3 for part in (0.1, 0.33))
+    plant = Plant(loads(BENT), step=5e-3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plant["boom.tip.force"] = [0.0, few, 0.0]
+        plant.step(60.0)
+    for _ in range(2):
+        plant.reset()
+        plant["boom.tip.force"] = [0.0, much, 0.0]
+        with pytest.warns(ModelWarning, match=r"^boom: its modes bend it far, its material by 0\.1") as told:
+            plant.step(60.0)
+        assert len(told) == 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            plant.step(1.0)
+        assert plant["boom.tip.position"][1] == pytest.approx(2.0, rel=0.1)
+    with pytest.warns(ModelWarning, match="^boom: its modes bend it far"):
+        Plant(loads(BENT + "[initial]\nboom.flex.displacement = [0, 2, 0, 0]\n"))

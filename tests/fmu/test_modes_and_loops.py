@@ -13,7 +13,7 @@ import pytest
 from fmpy.validation import validate_fmu
 
 from flavours import FLAVOURS, NATIVE, Flavour
-from fmu.client import DISCARD, ERROR, answers, client_of, described, needs_front, only
+from fmu.client import DISCARD, ERROR, WARNING, answers, client_of, described, needs_front, only
 from fmu.exchange import exchange_of
 from fmu.flexible_systems import DOCK, docking, flexible_four_bar, like, with_boom
 from fmu.test_derivatives import STENCIL, Whole, close, directional, unknowns
@@ -313,6 +313,18 @@ def test_closing_in_event_mode_of_co_simulation(open_):
     with pytest.warns(StartMovedWarning, match="contradicts the loops"):  # the plant closes its start
         seen = plant.step(0.01)
     np.testing.assert_allclose(client.get(names), np.array([seen[name] for name in names]), rtol=1e-12, atol=1e-12)
+
+
+@needs_front
+def test_a_body_that_bends_far_is_told_once(open_):
+    client = open_("boom", logging=True)
+    client.enter()
+    client["boom.flex.displacement[1]"] = 10.0
+    client.fmu.exitInitializationMode()
+    client.step()
+    (said,) = (said for said in client.said if "bend it far" in said[2])
+    assert said[:2] == (WARNING, "logStatusWarning")
+    assert said[2].startswith("boom: its modes bend it far, its material by ")
 
 
 @only(FLAVOURS)

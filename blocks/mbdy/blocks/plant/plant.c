@@ -22,6 +22,24 @@ static const unsigned statuses = PLANT_LOG_ERROR | PLANT_LOG_DISCARD | PLANT_LOG
 
 static size_t bytes(int n) { return sizeof(double) * (size_t)n; }
 
+/* By the nominal values of modal displacements, which are by bodies. */
+static void watch_bending(plant *it) {
+    const mbdy_model *m = it->model;
+    const int first = m->n_coordinates + m->n_speeds;
+    for (int ref = 0; ref < it->own->n_variables; ref++) {
+        const struct plant_variable *v = &it->own->variables[ref];
+        const int mode = v->state - first;
+        if (v->state < first || mode >= m->n_modes) continue;
+        it->amplitudes[mode] = v->nominal;
+    }
+    for (int i = 0, begin = 0; i < m->n_modes; i++) {
+        const char *name = it->own->names.states[first + i], *last = it->own->names.states[first + begin];
+        if (strncmp(name, last, strcspn(name, ".") + 1) != 0) begin = i;
+        it->bodies[i] = begin;
+    }
+    if (m->n_modes) mbdy_watch_bending(it->core, it->amplitudes, it->bodies);
+}
+
 plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *derivatives, unsigned manner,
                  plant_logger *logger, void *owner) {
     plant *it = calloc(1, sizeof *it);
@@ -40,8 +58,9 @@ plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *der
     for (int ref = 0; ref < own->n_variables; ref++)
         if (own->variables[ref].state >= it->states) it->states = own->variables[ref].state + 1;
     const int n = model->n_y + 3 * model->n_u + it->states + model->n_impulses + 6 * model->n_inertias + 1;
-    it->first = calloc((size_t)n + mbdy_kept_reals(model), sizeof(double));
-    if (!it->core || (partials && !it->partial) || !it->first) {
+    it->first = calloc((size_t)(n + model->n_modes) + mbdy_kept_reals(model), sizeof(double));
+    it->bodies = calloc((size_t)model->n_modes + 1, sizeof *it->bodies);
+    if (!it->core || (partials && !it->partial) || !it->first || !it->bodies) {
         plant_free(it);
         return NULL;
     }
@@ -52,8 +71,10 @@ plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *der
     it->rates = it->numbers + model->n_u;
     it->weighed = it->rates + it->states;
     it->impulses = it->weighed + 6 * model->n_inertias;
-    it->kept = it->impulses + model->n_impulses;
+    it->amplitudes = it->impulses + model->n_impulses;
+    it->kept = it->amplitudes + model->n_modes;
     for (int i = 0; i < MBDY_VECTORS; i++) it->vector[i] = mbdy_vector(it->core, i);
+    watch_bending(it);
     plant_reset(it);
     return it;
 }
@@ -63,6 +84,7 @@ void plant_free(plant *it) {
     mbdy_free(it->core);
     partial_free(it->partial);
     free(it->first);
+    free(it->bodies);
     free(it);
 }
 
@@ -239,7 +261,8 @@ static void warn(void *owner, int topic, const char *text) {
 int plant_explain(plant *it, int core_status, double step) {
     char text[MBDY_TEXT];
     if (core_status == MBDY_OK) {
-        while (mbdy_tell_lines(it->core, &it->own->names, text) || mbdy_tell_closed(it->core, &it->own->names, text))
+        while (mbdy_tell_lines(it->core, &it->own->names, text) || mbdy_tell_closed(it->core, &it->own->names, text) ||
+               mbdy_tell_bent(it->core, &it->own->names, text))
             warn(it, MBDY_DOUBTFUL, text);
         return PLANT_OK;
     }

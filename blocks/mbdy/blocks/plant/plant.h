@@ -88,6 +88,8 @@ typedef struct plant {
                                      impulses */
     double *rates;                /* derivatives of the states */
     double *weighed;              /* tensors of inertia that were looked at last */
+    double *amplitudes;           /* by mode, and the first mode of each one's body (mbdy_watch_bending) */
+    int *bodies;
     double *numbers;              /* for a shell: room for as many as there are inputs */
     struct plant_moment now;
     struct partial *partial; /* NULL where there are no partial derivatives */

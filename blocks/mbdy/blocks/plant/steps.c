@@ -211,7 +211,7 @@ int plant_update(plant *it, int *changed) {
             return plant_say(it, PLANT_DISCARD, "no finite state follows from the event, the states are as they were: look at "
                              "states, of which a quaternion must not be zero, and parameters");
         }
-    mbdy_follow_inputs(it->core);
+    mbdy_follow_inputs(it->core, it->now.time);
     if (stops) note_stops(it, stopping, it->now.time);
     *changed = latched || scaled || it->now.renewed != 0.0;
     it->now.renewed = 0.0;
@@ -220,7 +220,9 @@ int plant_update(plant *it, int *changed) {
 }
 
 int plant_completed(plant *it) {
-    mbdy_follow_inputs(it->core);
+    mbdy_follow_inputs(it->core, it->now.time);
+    mbdy_note_bending(it->core);
+    plant_explain(it, MBDY_OK, 0.0);
     return drifted(it);
 }
 
@@ -262,6 +264,7 @@ int plant_get_rates(plant *it, double dx[], size_t n) {
     int status = whole_vector(it, dx, n);
     if (status == PLANT_OK) status = plant_settle(it);
     if (status != PLANT_OK) return status;
+    if (it->states > it->model->n_x) mbdy_meet_inputs(it->core);
     mbdy_derivatives(it->core, NULL, NULL, dx);
     if (it->states > it->model->n_x) dx[n - 1] = mbdy_power(it->core);
     for (size_t i = 0; i < n; i++)

@@ -183,6 +183,8 @@ int mbdy_start(mbdy_core *core) {
     if (bad >= 0) return faulty(core, bad, MBDY_BAD_START);
     memcpy(core->vector[MBDY_X], core->x_stage, size);
     mbdy_begin_work(core);
+    core->bent = 0.0;
+    mbdy_note_bending(core);
     const int status = mbdy_pivots(core);
     return status == MBDY_IDLE && core->bend > 0.0 ? mbdy_refuse_bending(core) : status;
 }
@@ -322,6 +324,7 @@ int mbdy_advance(mbdy_core *core, double H, double h, int order) {
     }
     if (order != MBDY_HELD) memcpy(u, core->vector[MBDY_U_END], n_u), mbdy_record_inputs(core);
     if (order == MBDY_QUADRATIC) memcpy(core->vector[MBDY_U_MID], u, n_u);
+    mbdy_note_bending(core);
     return MBDY_OK;
 }
 

@@ -94,13 +94,14 @@ int mbdy_latch(mbdy_core *core);
 
 /* The balance of work (of models with that output) where steps are not the core's: none is kept until the next start; or the
    integral of all powers [J] is another's, who sets it, the power [W] being that of the last derivatives, and says when inputs
-   have jumped and when they have followed a state on its way (take, follow). The inputs u, but of those that energy is
-   stored against as they acted last. */
+   have jumped (take), when derivatives are wanted under them (meet), and when they have followed a state on its way (follow).
+   The inputs u, but of those that energy is stored against as they acted last. */
 void mbdy_end_work(mbdy_core *core);
 double *mbdy_work_done(mbdy_core *core);
 double mbdy_power(const mbdy_core *core);
 void mbdy_take_inputs(mbdy_core *core);
-void mbdy_follow_inputs(mbdy_core *core);
+void mbdy_meet_inputs(mbdy_core *core);
+void mbdy_follow_inputs(mbdy_core *core, double time);
 const double *mbdy_acted(mbdy_core *core, const double *u);
 
 /* The core's own x becomes this one, which is no work of its steps. */
@@ -171,5 +172,11 @@ void mbdy_tell_move(const mbdy_core *core, const mbdy_names *names, int place, c
    two positions lines at a right angle took; and that a lever is so short that rounding spoils forces, or bending large. */
 int mbdy_tell_lines(mbdy_core *core, const mbdy_names *names, char *text);
 int mbdy_tell_closed(mbdy_core *core, const mbdy_names *names, char *text);
+
+/* By mode, the amplitude that moves the material of its body as far as that is large, and the first mode of the body: starts
+   and steps look from now on whether modes bend a body far, which is told once in a run. Both stay the caller's. */
+void mbdy_watch_bending(mbdy_core *core, const double *amplitudes, const int *bodies);
+void mbdy_note_bending(mbdy_core *core);
+int mbdy_tell_bent(mbdy_core *core, const mbdy_names *names, char *text);
 
 #endif

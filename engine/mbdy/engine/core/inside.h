@@ -62,6 +62,10 @@ struct mbdy_core {
     double *taken; /* by row, to be told: the angle from which lines went to a right angle, 0 where none did */
     double lever, bend; /* to be told: a lever [m] that is almost none, how far modes move a loop's row; 0 where nothing is */
     int lever_row, bend_row;
+    const double *amplitudes; /* by mode, NULL where nobody said */
+    const int *bodies;        /* by mode: the first one of its body */
+    double bent;              /* to be told: how far a body bends of its size, 0 where nothing is, -1 once it was told */
+    int bent_mode;            /* the first one of that body */
     double *pivots;         /* by speed; then the margins of their joints */
     double *mobility;       /* of degrees of freedom with laws that may be too steep for a step */
     double *work;           /* of the integrator */

@@ -9,6 +9,38 @@
 /* How far, of the largest, principal moments may go beyond the triangle inequality by rounding. */
 #define ROUNDING 1e-9
 
+/* Root mean square of how far material is moved, of the size of its body, beyond which bending is not small: the tip of a beam
+   goes twice as far. */
+#define BENT 0.1
+
+void mbdy_watch_bending(mbdy_core *core, const double *amplitudes, const int *bodies) {
+    core->amplitudes = amplitudes;
+    core->bodies = bodies;
+}
+
+void mbdy_note_bending(mbdy_core *core) {
+    const mbdy_model *m = core->model;
+    const double *modes = core->vector[MBDY_X] + m->n_coordinates + m->n_speeds;
+    double square = 0.0;
+    for (int i = 0; core->amplitudes && core->bent == 0.0 && i < m->n_modes; i++) {
+        const double part = modes[i] / core->amplitudes[i];
+        square = (core->bodies[i] == i ? 0.0 : square) + part * part;
+        if (square > BENT * BENT) core->bent = sqrt(square), core->bent_mode = core->bodies[i];
+    }
+}
+
+int mbdy_tell_bent(mbdy_core *core, const mbdy_names *names, char *text) {
+    const char *mode = names->states[core->model->n_coordinates + core->model->n_speeds + core->bent_mode];
+    if (!(core->bent > 0.0)) return 0;
+    snprintf(text, MBDY_TEXT,
+             "%.*s: its modes bend it far, its material by %.2g of its size in the mean and the tip of a beam by twice that: they are "
+             "for small bending, beyond which lengths, loads and frequencies are no longer right; join several bodies that bend "
+             "less, or look whether loads and stiffness are meant",
+             (int)strcspn(mode, "."), mode, core->bent);
+    core->bent = -1.0;
+    return 1;
+}
+
 /* Adds a name of `length` letters to a list that begins with `text`, `at` being how long it is. */
 static int listed(char *text, int at, const char *before, const char *name, int length) {
     if (at < MBDY_TEXT - 1) snprintf(text + at, (size_t)(MBDY_TEXT - at), "%s'%s%.*s'", at ? ", " : "", before, length, name);

@@ -1,7 +1,7 @@
 /* The balance of work: energy less its start, less all work that went in, is what the steps have added.
 
-   The vector WORK has whether it has begun, the energy at the start, the integral of all powers since, the inputs against
-   which energy is stored, as they acted last, and the state of then. Powers are integrated with the integrator's own stages, or
+   The vector WORK has whether it has begun, the energy at the start, the integral of all powers since, whether inputs move
+   within an importer's step, the time, the inputs against which energy is stored, as they acted last, and the state of then. Powers are integrated with the integrator's own stages, or
    by an importer of model exchange; what changes energy without a step (latches, closings, inputs that are set, parameters) is
    added to the energy at the start. */
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { BEGUN, START, WORK, STORES };
+enum { BEGUN, START, WORK, MOVING, THEN, STORES };
 
 size_t mbdy_work_reals(const mbdy_model *m) {
     return m->work_error < 0 ? 0 : STORES + (size_t)m->n_stores + (size_t)m->n_x;
@@ -94,16 +94,12 @@ void mbdy_take_inputs(mbdy_core *core) {
     mbdy_leap(core, before);
 }
 
-/* By the trapezoidal rule; of the state and inputs of then and now alone. */
-void mbdy_follow_inputs(mbdy_core *core) {
-    const double *x = core->vector[MBDY_X], *u = core->vector[MBDY_U];
-    if (!keeps(core)) return;
-    if (!acted(core, u)) {
-        const double *then = state_then(core);
-        const double before = energy_as_acted(core, then, u) + energy_as_acted(core, x, u);
-        mbdy_shift(core, 0.5 * (energy_at(core, then, u) + energy_at(core, x, u) - before));
-    }
-    mbdy_record_inputs(core);
+void mbdy_meet_inputs(mbdy_core *core) {
+    if (!keeps(core) || acted(core, core->vector[MBDY_U])) return;
+    if (memcmp(core->vector[MBDY_X], state_then(core), sizeof(double) * (size_t)core->model->n_x) == 0)
+        mbdy_take_inputs(core);
+    else
+        core->vector[MBDY_WORK][MOVING] = 1.0;
 }
 
 int mbdy_stores_vary(const mbdy_core *core, int order) {
@@ -132,6 +128,25 @@ double mbdy_store_work(mbdy_core *core, double from, double to, double h, int or
     for (int i = 0; i < n; i++) core->x_stage[i] = 0.5 * (begin[i] + end[i]) + h / 8.0 * (first[i] - last[i]);
     return (along_inputs(core, begin, from, part, order) + 4.0 * along_inputs(core, core->x_stage, 0.5 * (from + to), part, order) +
             along_inputs(core, end, to, part, order)) / 6.0;
+}
+
+/* Inputs that move within an importer's step do so on a line; they jump at its end where none moved before. */
+void mbdy_follow_inputs(mbdy_core *core, double time) {
+    const mbdy_model *m = core->model;
+    double *own = core->vector[MBDY_WORK], *u = core->vector[MBDY_U], *end = core->vector[MBDY_U_END];
+    if (!keeps(core)) return;
+    if (own[MOVING] != 0.0 && !acted(core, u)) {
+        memcpy(core->x_begin, state_then(core), sizeof(double) * (size_t)m->n_x);
+        memcpy(end, u, sizeof(double) * (size_t)m->n_u);
+        for (int i = 0; i < m->n_stores; i++) u[m->stores[i]] = own[STORES + i];
+        mbdy_shift(core, mbdy_store_work(core, 0.0, 1.0, time - own[THEN], MBDY_LINEAR));
+        memcpy(u, end, sizeof(double) * (size_t)m->n_u);
+    } else {
+        mbdy_take_inputs(core);
+    }
+    own[MOVING] = 0.0;
+    own[THEN] = time;
+    mbdy_record_inputs(core);
 }
 
 double mbdy_work_error(mbdy_core *core, const double *x, const double *u, double energy) {
