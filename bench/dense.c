@@ -2,6 +2,7 @@
 
 sizes.h has N freedoms (N_U of joints, N_ETA modes), M rows of loops, N_Q coordinates, MODES the place of the modal
 displacements in x, and where the blocks of the mass matrix and of G^T go. */
+#include "schedule.h"
 #include "sizes.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -10,7 +11,7 @@ displacements in x, and where the blocks of the mass matrix and of G^T go. */
 
 enum { W = M + 1 }; /* columns of Y = [G^T, forces] and of A = [G M^-1 G^T, right] */
 
-int mbdy_dense_terms(const double **, double **, int *, double *, int);
+extern const mbdy_schedule mbdy_dense_terms;
 
 static const int block_at[] = {BLOCK_AT}, column_at[] = {COLUMN_AT};
 static double H[N * N], Y[N * W], A[W * W], column[N + W], multipliers[W], found[N];
@@ -63,10 +64,10 @@ static void solve(void) {
 __attribute__((visibility("default"))) void repeat(int count, const double *x, const double *u, const double *k,
                                                    double *rates) {
     const double *given[ARGUMENTS] = {x, u, k};
-    double *results[RESULTS] = {blocks, forces, columns, right, rates}, work[WORK];
-    int counters[COUNTERS];
+    double *results[RESULTS] = {blocks, forces, columns, right, rates};
+    static double work[WORK];
     for (int turn = 0; turn < count; turn++) {
-        mbdy_dense_terms(given, results, counters, work, 0);
+        mbdy_play(&mbdy_dense_terms, given, results, work);
         for (int i = 0; i < N * N; i++) H[i] = 0;
         for (int i = 0; i < N * W; i++) Y[i] = 0;
         for (int i = 0; i < W * W; i++) A[i] = 0;

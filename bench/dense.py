@@ -15,6 +15,7 @@ import casadi as ca
 import dense_kernels
 from casadi import MX
 
+from mbdy.engine.core.schedule import schedule
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.topology import ROOT
 from mbdy.engine.order_n import flexible_body as deformation
@@ -42,8 +43,7 @@ class Terms:
         """C of ``repeat(count, x, u, k, rates)`` by file, to be compiled with the code of `function`."""
         function = self.function
         sizes = self.sizes | {
-            "arguments": function.sz_arg(), "results": function.sz_res(),
-            "work": max(1, function.sz_w()), "counters": max(1, function.sz_iw()),
+            "arguments": function.n_in(), "results": function.n_out(), "work": 1 + schedule(function).work,
         }  # fmt: skip
         lines = [f"#define {name.upper()} {value}" for name, value in sizes.items()]
         for name, values in (("BLOCK_AT", self.block_at), ("COLUMN_AT", self.column_at)):

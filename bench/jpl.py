@@ -16,7 +16,8 @@ import numpy as np
 
 from mbdy.engine import Body, Joint, Model
 from mbdy.engine.core.build import FLAGS, LINK, compiler, shared_library
-from mbdy.engine.core.library import generated
+from mbdy.engine.core.library import standing_alone
+from mbdy.engine.core.schedule import schedule
 from mbdy.engine.linear.choice import Linear, PartlyLinear, equations_of
 from mbdy.engine.order_n.equations import Equations
 from oracles.augmented import augmented_equations
@@ -28,14 +29,15 @@ Row = tuple[str, float, str]
 CALLS = 3e7
 """Scalar operations between two looks at the clock."""
 CALLER = """
-int mbdy_model_derivatives(const double **, double **, int *, double *, int);
+#include "schedule.h"
+extern const mbdy_schedule mbdy_model_derivatives;
 
 __attribute__((visibility("default"))) void repeat(int count, const double *x, const double *u, const double *k,
                                                    double *rates) {
     const double *given[%(arguments)d] = {x, u, k};
-    double *found[%(results)d] = {rates}, work[%(work)d];
-    int counters[%(counters)d];
-    for (int i = 0; i < count; i++) mbdy_model_derivatives(given, found, counters, work, 0);
+    double *found[%(results)d] = {rates};
+    static double work[%(work)d];
+    for (int i = 0; i < count; i++) mbdy_play(&mbdy_model_derivatives, given, found, work);
 }
 """
 
@@ -59,9 +61,8 @@ class Subject:
 def subject(made: Equations) -> Subject:
     """The derivatives of ``made`` as compiled C, near the model's start and with torques."""
     function, table = made.derivatives, made.ports
-    sizes = {"arguments": function.sz_arg(), "results": function.sz_res(),
-             "work": max(1, function.sz_w()), "counters": max(1, function.sz_iw())}  # fmt: skip
-    sources = {"model.c": generated((function,), "model.c"), "caller.c": CALLER % sizes}
+    sizes = {"arguments": function.n_in(), "results": function.n_out(), "work": 1 + schedule(function).work}
+    sources = {**standing_alone(function), "caller.c": CALLER % sizes}
     repeat = ctypes.CDLL(str(shared_library(sources, compiler(), FLAGS, LINK))).repeat
     repeat.argtypes = [ctypes.c_int, *[ctypes.c_void_p] * 4]
     k = made.prepare(table.vector("parameter"))

@@ -2,8 +2,8 @@
 
 T. K. Ghosh and L. J. Quiocho, "Development and evaluation of an Order-N formulation for multi-flexible body space
 systems" (ECMS 2013). The systems are those of ``examples/two_arm_platform``, the dense method that of ``dense.py``;
-both are C from CasADi at the same flags (the dense method's own loops at -O3), called in turn from C, one evaluation of
-the derivatives each.
+both are C from CasADi's graphs at the same flags (the dense method's own loops at -O3), called in turn from C, one
+evaluation of the derivatives each.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rich.table import Table  # noqa: E402
 
 from mbdy.engine import Model, ModelWarning, equations  # noqa: E402
 from mbdy.engine.core.build import FLAGS, LINK, compiler, shared_library  # noqa: E402
-from mbdy.engine.core.library import generated  # noqa: E402
+from mbdy.engine.core.library import standing_alone  # noqa: E402
 
 AGREEMENT = 1e-9
 """Difference of the accelerations, of the largest, that is taken for rounding; mass matrices have conditions of 3e6."""
@@ -62,7 +62,7 @@ def dense_subject(model: Model, other: Subject) -> Subject:
     Raises RuntimeError where its accelerations are not those of ``other``.
     """
     made = dense.terms(model)
-    sources = {"model.c": generated((made.function,), "model.c"), **made.sources()}
+    sources = {**standing_alone(made.function), **made.sources()}
     repeat = ctypes.CDLL(str(shared_library(sources, compiler(), FLAGS, LINK))).repeat
     repeat.argtypes = [ctypes.c_int, *[ctypes.c_void_p] * 4]
     *vectors, expected = other.vectors

@@ -18,14 +18,12 @@ from mbdy.blocks import Plant
 from mbdy.engine import CompilerError, NoCacheNote, compiled, equations
 from mbdy.engine.core.build import FLAGS, LINK, Compiler, compiler, shared_library
 from mbdy.engine.core.cache import kept as kept_files
-from mbdy.engine.core.library import generated, sources
+from mbdy.engine.core.library import sources, standing_alone
 from systems import chain, star
 
 SHOWN = '__attribute__((visibility("default")))'
 TEN_YEARS_AGO = (2, 24)
 """The glibc of August 2016."""
-OF_A_STRUCTURE = ("model.c", "table.c")
-"""What is compiled for each structure."""
 TWO_COMPILERS = 1e-12
 """Of the same operations; libm and contraction may differ in the last bit, in fifty steps."""
 
@@ -65,8 +63,10 @@ def test_a_build_is_kept_by_its_content(tmp_path, monkeypatch):
     assert compiled(chain(1)).library == first
     assert first.stat().st_ino == made
     assert compiled(star(3)).library != first
-    own = sum(name.endswith(".c") for name in sources(equations(chain(1)))) + 1  # and what shows its functions
-    kept = [first.suffix] * 2 + [".o"] * (own + len(OF_A_STRUCTURE))
+    texts = {
+        file for model in (chain(1), star(3)) for file in sources(equations(model)).items() if file[0].endswith(".c")
+    }
+    kept = [first.suffix] * 2 + [".o"] * (len(texts) + 1)  # and what shows its functions
     assert sorted(p.suffix for p in kept_files()) == sorted(kept + [".sha256"] * len(kept))
 
 
@@ -136,35 +136,26 @@ def test_an_object_serves_every_library_that_holds_it(told):
 
 
 @needs_cc
-def test_a_long_file_alone_asks_for_less(told, monkeypatch):
-    cc, lines = told
-    monkeypatch.setattr(sys.modules["mbdy.engine.core.build"], "LONG", 60)
-    shared_library({"a.c": "int f(void) { return 1; }" + " " * 60, "b.c": "int g(void) { return 1; }"}, cc, FLAGS, LINK)
-    assert ["-O1" in line for line in lines() if line.endswith("a.c")] == [True]
-    shared_library({"b.c": "int g(void) { return 2; }"}, cc, FLAGS, LINK)
-    assert [("-O1" in line, "-O2" in line) for line in lines() if line.endswith("b.c")] == [(False, True)]
-
-
-@needs_cc
 @pytest.mark.skipif(sys.platform != "linux", reason="versions of functions are glibc's")
 def test_a_library_loads_on_machines_of_ten_years_ago(tmp_path, monkeypatch):
     monkeypatch.setenv("MBDY_CACHE", str(tmp_path))
     x, y = ca.SX.sym("x"), ca.SX.sym("y")
     newer = [ca.exp(x), ca.log(x), x**y, ca.hypot(x, y), ca.fmod(x, y), ca.tanh(x), ca.log1p(x), ca.sin(x), ca.cos(x)]
     f = ca.Function("f", [x, y], [ca.vertcat(*newer)])
-    source = generated((f,), "f.c").replace("CASADI_SYMBOL_EXPORT\n", f"CASADI_SYMBOL_EXPORT {SHOWN}\n", 1)
-    library = shared_library({"f.c": source}, compiler(), FLAGS, LINK)
+    shown = f"""#include "schedule.h"
+        extern const mbdy_schedule f;
+        {SHOWN} void play(const double **arg, double **res, double *w) {{ mbdy_play(&f, arg, res, w); }}
+        {SHOWN} int work(void) {{ return f.work; }}"""
+    library = shared_library({**standing_alone(f), "shown.c": shown}, compiler(), FLAGS, LINK)
     versions = re.findall(rb"GLIBC_(\d+)[.](\d+)", library.read_bytes())
     assert versions
     assert max(tuple(map(int, version)) for version in versions) <= TEN_YEARS_AGO
     double, own = ctypes.POINTER(ctypes.c_double), (ctypes.c_double * len(newer))()
     for at in (0.3, 2.5), (1e-9, 3.0), (700.0, -0.1):
         given = [ctypes.pointer(ctypes.c_double(value)) for value in at]
-        work = (ctypes.c_double * f.sz_w())()
-        assert (
-            ctypes.CDLL(str(library)).f((double * 2)(*given), (double * 1)(ctypes.cast(own, double)), None, work, 0)
-            == 0
-        )
+        loaded = ctypes.CDLL(str(library))
+        work = (ctypes.c_double * loaded.work())()
+        loaded.play((double * 2)(*given), (double * 1)(ctypes.cast(own, double)), work)
         np.testing.assert_array_equal(own, f(*at).full().ravel())
 
 

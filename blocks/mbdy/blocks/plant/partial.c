@@ -5,11 +5,13 @@
 #include <string.h>
 
 struct partial *partial_new(const mbdy_model *model) {
-    int most[4] = {1, 2, 1, 1};
+    int n_arg = 1, n_res = 2, n_w = 1;
     for (size_t i = 0; i < MBDY_EQUATIONS; i++) {
-        int size[4] = {0, 0, 0, 0};
-        if (model->functions[i].work) model->functions[i].work(&size[0], &size[1], &size[2], &size[3]);
-        for (int j = 0; j < 4; j++) most[j] = size[j] > most[j] ? size[j] : most[j];
+        const mbdy_schedule *function = model->functions[i];
+        if (!function) continue;
+        if (function->n_arg > n_arg) n_arg = function->n_arg;
+        if (function->n_res > n_res) n_res = function->n_res;
+        if (function->work > n_w) n_w = function->work;
     }
     struct partial *d = calloc(1, sizeof *d);
     if (!d) return NULL;
@@ -18,11 +20,10 @@ struct partial *partial_new(const mbdy_model *model) {
     const size_t n_y = (size_t)model->n_y, vectors = 3 * n_x + n_u + n_p + n_k + n_y + 2;
     const size_t largest = n_x + n_u + n_k + n_p + 2 * (size_t)model->n_rows;
     const size_t trail = model->n_rows ? 3 * (size_t)model->n_rows + n_x : 0;
-    d->s = calloc(vectors + largest + trail + (size_t)most[3], sizeof(double));
-    d->arg = calloc((size_t)most[0], sizeof *d->arg);
-    d->res = calloc((size_t)most[1], sizeof *d->res);
-    d->iw = calloc((size_t)most[2], sizeof *d->iw);
-    if (!d->s || !d->arg || !d->res || !d->iw) {
+    d->s = calloc(vectors + largest + trail + (size_t)n_w, sizeof(double));
+    d->arg = calloc((size_t)n_arg, sizeof *d->arg);
+    d->res = calloc((size_t)n_res, sizeof *d->res);
+    if (!d->s || !d->arg || !d->res) {
         partial_free(d);
         return NULL;
     }
@@ -44,12 +45,11 @@ void partial_free(struct partial *d) {
     free(d->s);
     free((void *)d->arg);
     free(d->res);
-    free(d->iw);
     free(d);
 }
 
 void partial_evaluate(struct partial *d, int equation) {
-    d->model->functions[equation].call(d->arg, d->res, d->iw, d->w, 0);
+    mbdy_play(d->model->functions[equation], d->arg, d->res, d->w);
 }
 
 void partial_clear(struct partial *d) { memset(d->s, 0, (size_t)((char *)d->end - (char *)d->s)); }

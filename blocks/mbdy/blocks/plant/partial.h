@@ -16,7 +16,6 @@ struct partial {
     double *trail; /* of closing_partial.c */
     const double **arg;
     double **res;
-    int *iw;
 };
 
 void partial_evaluate(struct partial *d, int equation);

@@ -13,10 +13,7 @@ from mbdy.engine.model.faults import OptionError
 from mbdy.engine.model.values import chosen
 from mbdy.engine.verification.formulations import FORMULATIONS, ORDER_N, formulation
 
-Call = ctypes.CFUNCTYPE(
-    ctypes.c_int, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.c_void_p,
-    ctypes.c_int,
-)  # fmt: skip
+Call = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p))
 """``mbdy_call`` of model.h."""
 
 
@@ -30,14 +27,13 @@ class SecondOpinion:
         self.fault: BaseException | None = None
         sizes = len(ports.state_names), len(ports.input_names), len(ports.parameter_names)
 
-        def call(arg, res, _iw, _w, _memory) -> int:
+        def call(arg, res) -> None:
             rates = _vector(res[0], sizes[0])
             try:
                 rates[:] = derivatives(_vector(arg[0], sizes[0]), _vector(arg[1], sizes[1]), _vector(arg[3], sizes[2]))
             except BaseException as fault:  # C cannot pass it on: who called C raises it
                 self.fault = fault
                 rates[:] = np.nan
-            return 0
 
         self._call = Call(call)
         self.address = ctypes.cast(self._call, ctypes.c_void_p).value

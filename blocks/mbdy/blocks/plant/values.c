@@ -225,7 +225,7 @@ static int finite_result(plant *it, const unsigned refs[], size_t n, const doubl
 }
 
 static int has_partials(plant *it, int equation) {
-    if (it->model->functions[equation].call) return PLANT_OK;
+    if (it->model->functions[equation]) return PLANT_OK;
     return plant_say(it, PLANT_ERROR, "this plant was made without such derivatives");
 }
 

@@ -1,7 +1,7 @@
 """C into shared libraries: the compiler, and objects and libraries kept by content so that each is built once.
 
-Objects are kept apart from the libraries made of them: a long generated file is compiled once for all libraries that
-hold it. Both lie in the user's cache folder (or the folder that the environment variable ``MBDY_CACHE`` names) under
+Objects are kept apart from the libraries made of them: a kernel of the equations is compiled once for all models that
+have it. Both lie in the user's cache folder (or the folder that the environment variable ``MBDY_CACHE`` names) under
 the hash of all that makes them: sources, flags and compiler.
 """
 
@@ -35,11 +35,6 @@ FLAGS = (
 )  # fmt: skip
 """What every C file of a model is compiled with; the same for a core and a native FMU, so that they share objects."""
 LINK = () if os.name == "nt" else ("-lm",)
-LONG = 1_500_000
-"""Characters of generated C (some 150 bodies) from which -O1 is asked for: as fast to within a tenth, while the time
-that -O2 takes grows faster than the code (500 bodies: one minute against four)."""
-FORWARD = "forward.c"
-"""The generated file of directional derivatives, for -O1 too: as fast to within a tenth, in two thirds of the time."""
 COMPILER_VARIABLE = "MBDY_CC"
 NONE = "none"
 """What ``MBDY_CC`` says where no compiler is to be used."""
@@ -124,7 +119,7 @@ def shared_library(
 ) -> Path:
     """The shared library of C ``files`` by name, kept under the hash of all that makes it, or built.
 
-    ``flags``     for compiling; -O2, or -O1 for a file that is `LONG` and for `FORWARD`, goes before them.
+    ``flags``     for compiling; -O2 goes before them.
     ``link``      for linking, after the objects.
     ``suffix``    of the library's name, with the dot; that of this machine where empty.
     ``progress``  called as objects are compiled, and before they are linked.
@@ -151,8 +146,7 @@ def shared_library(
 
 
 def _object(name: str, files: Mapping[str, str], cc: Compiler, flags: Sequence[str]) -> _Build:
-    level = "-O1" if len(files[name]) > LONG or name == FORWARD else "-O2"
-    return _Build(cc, (level, *flags, "-c", name), _read(name, files), ".o")
+    return _Build(cc, ("-O2", *flags, "-c", name), _read(name, files), ".o")
 
 
 def _read(name: str, files: Mapping[str, str]) -> dict[str, str]:

@@ -39,11 +39,11 @@ static double *taken(double **at, size_t n) {
 
 mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivatives) {
     if (integrator < 0 || integrator >= mbdy_n_integrators) return NULL;
-    int n_arg = 6, n_res = 4, n_iw = 1, n_w = 1;
+    int n_arg = 6, n_res = 4, n_w = 1;
     for (int i = 0; i < MBDY_EQUATIONS; i++) {
-        int a = 0, r = 0, iw = 0, w = 0;
-        if (model->functions[i].work) model->functions[i].work(&a, &r, &iw, &w);
-        n_arg = larger(n_arg, a), n_res = larger(n_res, r), n_iw = larger(n_iw, iw), n_w = larger(n_w, w);
+        const mbdy_schedule *function = model->functions[i];
+        if (!function) continue;
+        n_arg = larger(n_arg, function->n_arg), n_res = larger(n_res, function->n_res), n_w = larger(n_w, function->work);
     }
     mbdy_core *core = calloc(1, sizeof *core);
     if (!core) return NULL;
@@ -51,7 +51,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     core->integrator = mbdy_integrators[integrator];
     core->method = integrator;
     core->pace.group = -1;
-    core->derivatives = derivatives ? derivatives : model->functions[MBDY_DERIVATIVES].call;
+    core->derivatives = derivatives;
     const size_t n_x = (size_t)model->n_x, n_rows = (size_t)model->n_rows;
     const size_t work = core->integrator->reals ? core->integrator->reals(model) : 0;
     const size_t places = core->integrator->places ? core->integrator->places(model) : 0;
@@ -63,8 +63,8 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     core->vector[0] = at;
     core->arg = calloc((size_t)n_arg, sizeof *core->arg);
     core->res = calloc((size_t)n_res, sizeof *core->res);
-    core->iw = calloc((size_t)n_iw + places + mbdy_closing_places(model), sizeof *core->iw);
-    if (!at || !core->arg || !core->res || !core->iw) {
+    core->work_places = calloc(1 + places + mbdy_closing_places(model), sizeof *core->work_places);
+    if (!at || !core->arg || !core->res || !core->work_places) {
         mbdy_free(core);
         return NULL;
     }
@@ -85,7 +85,6 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     core->taken = taken(&at, n_rows);
     core->mobility = taken(&at, resisted * resisted);
     core->work = taken(&at, work);
-    core->work_places = core->iw + n_iw;
     core->closing = taken(&at, closing);
     core->closing_places = core->work_places + places;
     core->w = at;
@@ -97,12 +96,12 @@ void mbdy_free(mbdy_core *core) {
     free(core->vector[0]);
     free((void *)core->arg);
     free(core->res);
-    free(core->iw);
+    free(core->work_places);
     free(core);
 }
 
 void mbdy_evaluate(mbdy_core *core, int equation) {
-    core->model->functions[equation].call(core->arg, core->res, core->iw, core->w, 0);
+    mbdy_play(core->model->functions[equation], core->arg, core->res, core->w);
 }
 
 int mbdy_not_finite(const double *values, int n) {
@@ -191,7 +190,7 @@ int mbdy_start(mbdy_core *core) {
 
 int mbdy_pivots(mbdy_core *core) {
     const mbdy_model *m = core->model;
-    if (!m->functions[MBDY_PIVOTS].call) return MBDY_OK;
+    if (!m->functions[MBDY_PIVOTS]) return MBDY_OK;
     core->arg[0] = core->vector[MBDY_X];
     core->arg[1] = core->vector[MBDY_U];
     core->arg[2] = core->vector[MBDY_K];
@@ -215,9 +214,11 @@ void mbdy_derivatives(mbdy_core *core, const double *x, const double *u, double 
     core->arg[2] = core->vector[MBDY_K];
     core->arg[3] = core->vector[MBDY_P];
     core->res[0] = dx, core->res[1] = &core->power;
-    core->derivatives(core->arg, core->res, core->iw, core->w, 0);
-    if (core->model->work_error < 0 || core->derivatives == core->model->functions[MBDY_DERIVATIVES].call) return;
-    core->res[0] = NULL;
+    if (core->derivatives) {
+        core->derivatives(core->arg, core->res);
+        if (core->model->work_error < 0) return;
+        core->res[0] = NULL;
+    }
     mbdy_evaluate(core, MBDY_DERIVATIVES);
 }
 

@@ -77,7 +77,6 @@ struct mbdy_core {
     const double **arg;
     double **res;
     double *w;
-    int *iw;
     int fault;
     double power;            /* [W] with the derivatives called last, that changes energy */
     double *x_begin, *u_change, *u_shifted; /* of what goes into inputs that energy is stored against */

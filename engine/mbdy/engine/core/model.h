@@ -1,19 +1,15 @@
 /* One structure of model: the sizes of its vectors, what lies where in them, and its equations as functions.
 
-   Generated code (table.c) fills such a table; its functions come from CasADi (model.c, forward.c, reverse.c), which has
-   them all called alike. A function that a model does not have is NULL. */
+   Generated code (table.c) fills such a table; its functions are schedules (model.c, forward.c, reverse.c). A function that a
+   model does not have is NULL. */
 
 #ifndef MBDY_MODEL_H
 #define MBDY_MODEL_H
 
-#include "prefix.h"
+#include "schedule.h"
 
-typedef int mbdy_call(const double **arg, double **res, int *iw, double *w, int mem);
-typedef int mbdy_work(int *n_arg, int *n_res, int *n_iw, int *n_w);
-typedef struct {
-    mbdy_call *call;
-    mbdy_work *work;
-} mbdy_function;
+/* Derivatives of somebody else's (second opinions). */
+typedef void mbdy_call(const double **arg, double **res);
 
 /* Vectors: s start values, x states, u inputs, p parameters, k constants that follow from p, y outputs.
 
@@ -76,7 +72,7 @@ typedef struct mbdy_model {
     int n_lengths, n_points;
     const int *lengths, *points; /* places in p of lengths, and of points (3), that say how large the mechanism is */
     double reach;                /* [m] arms of its loops, which say so too */
-    mbdy_function functions[MBDY_EQUATIONS];
+    const mbdy_schedule *functions[MBDY_EQUATIONS];
 } mbdy_model;
 
 /* The structure of model that is linked into this library or program. */

@@ -228,7 +228,7 @@ int mbdy_pace(mbdy_core *core, double h, struct mbdy_pace *pace) {
     double *memory = malloc(sizeof(double) * (9 * n + (size_t)m->n_k + (size_t)m->n_p + 3 * square));
     if (!memory) return 0;
     struct look it = {.core = core, .n = m->n_x, .steep = 0};
-    it.steep = m->functions[MBDY_STEEPEST].call && core->derivatives == m->functions[MBDY_DERIVATIVES].call;
+    it.steep = m->functions[MBDY_STEEPEST] && !core->derivatives;
     it.still = memory, it.x = it.still + n, it.dx = it.x + n, it.swing = it.dx + 2 * n, it.along = it.swing + n;
     it.nudged = it.along + n, it.whole = it.nudged + n, it.k = it.whole + 2 * n, it.p = it.k + m->n_k;
     if (square) it.matrix = it.p + m->n_p, it.power = it.matrix + square, it.product = it.power + square;

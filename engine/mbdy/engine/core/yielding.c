@@ -38,7 +38,7 @@ static void measure(mbdy_core *core, const double *u) {
 
 void mbdy_yield(mbdy_core *core, const double *u, double h) {
     const mbdy_model *m = core->model;
-    if (!m->n_steps || core->derivatives != m->functions[MBDY_DERIVATIVES].call) return;
+    if (!m->n_steps || core->derivatives) return;
     if (h > 0.0) measure(core, u);
     for (int i = 0; i < m->n_steps; i++) core->vector[MBDY_K][m->steps[i]] = h;
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import casadi as ca
@@ -25,6 +26,12 @@ def kernel(name: str, inputs: Mapping[str, SX], outputs: Mapping[str, SX]) -> ca
     return ca.Function(name, [*inputs.values()], [*outputs.values()], [*inputs], [*outputs])
 
 
+@lru_cache(maxsize=4096)
+def _made(make: Callable[..., ca.Function], structure: tuple[Hashable, ...]) -> ca.Function:
+    """``make(*structure)``, kept: models share kernels, and what is generated of them."""
+    return make(*structure)
+
+
 @dataclass
 class Kernels:
     """Kernels by the function that makes them and its arguments, and how often each was called."""
@@ -38,9 +45,7 @@ class Kernels:
         TypeError names inputs that are missing or that it does not have: CasADi would take zeros for the former.
         """
         key = (make, structure)
-        if key not in self.functions:
-            self.functions[key] = make(*structure)
-        function = self.functions[key]
+        function = self.functions.setdefault(key, _made(make, structure))
         if wrong := inputs.keys() ^ {*function.name_in()}:
             raise TypeError(f"kernel {function.name()}: inputs are {function.name_in()}, got {sorted(wrong)} wrong")
         self.calls[key] += 1

@@ -19,6 +19,7 @@ from mbdy.engine.model.topology import ROOT
 from mbdy.engine.order_n import loop_kernels as closures
 from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.loop_kernels import LoopStructure
+from mbdy.engine.order_n.loop_solver import solver
 from mbdy.engine.order_n.sweeps import BodyMotion, Pose, System
 
 INERTIAL_SIDE = -1
@@ -84,7 +85,7 @@ class Loops:
         pairs = list(zip(self.closings, self.motions, wanted, strict=True))
         b = ca.vertcat(*(c.closed * (want - self._along(c, motion, gravity)) for c, motion, want in pairs))
         closed = ca.vertcat(*(ca.repmat(c.closed, c.kind.size, 1) for c in self.closings))
-        solve = closures.solver(self.A.sparsity().serialize(), b.shape[0])
+        solve = solver(self.A.sparsity().serialize(), b.shape[0])
         multipliers = solve(A=self.A, closed=closed, b=b)["multipliers"]
         # The eliminations are linear in forces. What unit multipliers change of t is known from the way inward, so the
         # second sweep is not made again: t moves by that times the multipliers.

@@ -11,37 +11,15 @@ the loops' forces pass inward once, and ``G M^-1 G^T`` is the sum of their squar
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
 
 import casadi as ca
-from casadi import DM, MX, SX
+from casadi import DM, SX
 
 from mbdy.engine.model.system import INERTIAL, Loop, Side
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.constants import LOOP_CONSTANTS
 from mbdy.engine.order_n.kernels import kernel, symbols
 
-REFINEMENTS = 12
-PROXIMAL = 1e-4
-"""Size of the proximal term against the mean of the diagonal, with which multipliers come to the smallest ones."""
-SCALED_REFINEMENTS = 4
-SCALED_PROXIMAL = 1e-7
-"""The same against the diagonal itself, for rows that move far less or more mass than most."""
-FINE_PROXIMAL = 1e-12
-"""The same against the mean, where something is left over: below a lever of some 1e-5 lengths lies rounding."""
-FEW = 10
-"""Directions that A gives almost nothing of up to which that holds. What stages of an integrator are off by goes into
-accelerations along each by the inverse root of what A gives, or of the term. Of n loops in a row that a motion makes
-redundant together there are n such directions, and as many times softer ones: the root grows with their square."""
-FINE_PASSES = 2
-LEAST = 1e-3
-"""Part of the mean of the diagonal that rows are scaled by at least in this."""
-UNMOVED = 1e-15
-"""[1/kg, 1/(kg.m2)] Mobility below which loops hold nothing that could move."""
-SOLVED = 1e-11
-"""Part of the right-hand side that may be left over before it is done."""
-BETTER = 0.1
-"""Part of what is left over that more of it must bring it down to."""
 SHORT = 1e-12
 """Least length, of vectors that are one or two long at closure, that is divided by."""
 EITHER_WAY = 1e-3
@@ -215,96 +193,3 @@ def past_joint(active: int, size: int) -> ca.Function:
     above = ca.horzcat(*(spatial.force_to_parent(E, r, left[:, i]) for i in range(size)))
     outputs = {"epsilon": epsilon, "change": -solved @ N, "N_parent": above}
     return kernel(f"past_joint_{active}_{size}", inputs, outputs)
-
-
-@cache
-def solver(sparsity: str, size: int) -> ca.Function:
-    """Multipliers (n) with ``A multipliers = b``: ``A = G M^-1 G^T`` with open rows empty, which are not ``closed``.
-
-    Redundant rows leave A singular; refinements with a proximal term approach the multipliers of least norm, metres and
-    radians weighed alike, and make no decision on rank. Where redundant rows contradict each other, by rounding or by
-    different time constants, b loses what no multipliers could make of it. Only where that leaves something over, as
-    rows do that yield far less than others or differ by a short lever, are a smaller term and more refinements tried.
-    """
-    inputs = {
-        name: MX.sym(name, *shape) for name, shape in (("A", (size, size)), ("closed", (size, 1)), ("b", (size, 1)))
-    }
-    inputs["A"] = MX.sym("A", ca.Sparsity.deserialize(sparsity))
-    first, second = _solve(sparsity, size), _solve_finely(sparsity, size)
-    given = {"A": SX.sym("A", inputs["A"].sparsity()), **symbols(closed=size, b=size, near=size)}
-    as_it_is = kernel(f"solved_{size}", given, {"multipliers": given["near"]})
-    solved = first(**inputs)
-    finish = ca.Function.if_else(f"finish_{size}", second, as_it_is)
-    multipliers = finish(solved["left"], *inputs.values(), solved["near"])
-    return ca.Function(f"solver_{size}", [*inputs.values()], [multipliers], [*inputs], ["multipliers"])
-
-
-def _solve(sparsity: str, size: int) -> ca.Function:
-    """Multipliers near those of `solver`, and whether something is left over."""
-    A, closed, right, mean, b = _system(sparsity, size)
-    # What b asks of redundant rows against each other lies where A gives nothing: no multipliers meet it, and each
-    # refinement would add it to them once more, over mu. mu W (A + mu W)^-1, some times over, leaves of b only that.
-    weight = _weight(A, mean)
-    open_rows = (1 - closed) * mean
-    scaled = ca.ldl(A + ca.diag(SCALED_PROXIMAL * weight + open_rows))
-    contradiction = _shrunk(b, SCALED_PROXIMAL * weight, scaled, SCALED_REFINEMENTS)
-    # A proximal step shrinks what is left by mu / (mu + sigma) along each eigenvalue sigma of A and adds nothing where
-    # sigma is zero, so from zero the multipliers come to those of least norm. Where a motion makes rows redundant, they
-    # stay smooth; a decision on rank would make them jump.
-    factors = ca.ldl(A + ca.diag(PROXIMAL * mean + open_rows))
-    near = _refined(A, b - contradiction, SX(size, 1), factors, REFINEMENTS)
-    left = _over(A, b, near, weight) > SOLVED * ca.norm_inf(b / ca.sqrt(weight))
-    return kernel(f"solve_{size}", {"A": A, "closed": closed, "b": right}, {"near": near, "left": left})
-
-
-def _solve_finely(sparsity: str, size: int) -> ca.Function:
-    """``near`` multipliers with what they leave over brought down, if it can be, and then to those of least norm."""
-    A, closed, right, mean, b = _system(sparsity, size)
-    near, weight = SX.sym("near", size), _weight(A, mean)
-    pivots, *_ = ca.ldl(A + ca.diag(PROXIMAL * mean + (1 - closed) * mean))
-    soft = PROXIMAL * mean * ca.sum1(1 / pivots)
-    term = FINE_PROXIMAL * (1 + (soft / FEW) ** 4) * mean
-    factors = ca.ldl(A + ca.diag(term + (1 - closed) * mean))
-    rest = b - A @ near
-    for _ in range(FINE_PASSES):
-        rest = rest - _shrunk(rest, term, factors, SCALED_REFINEMENTS)
-    fine = near + _refined(A, rest, SX(size, 1), factors, SCALED_REFINEMENTS)
-    # Rounding where A gives nothing has been divided by the term: that is no part of the multipliers of least norm.
-    for _ in range(FINE_PASSES):
-        fine = fine - _shrunk(fine, term, factors, SCALED_REFINEMENTS)
-    better = _over(A, b, fine, weight) < BETTER * _over(A, b, near, weight)
-    inputs = {"A": A, "closed": closed, "b": right, "near": near}
-    return kernel(f"solve_finely_{size}", inputs, {"multipliers": ca.if_else(better, fine, near)})
-
-
-def _system(sparsity: str, size: int) -> tuple[SX, SX, SX, SX, SX]:
-    """A, closed and b of `solver`; the mean of A's diagonal, and b, of rows that hold something that can move."""
-    A = SX.sym("A", ca.Sparsity.deserialize(sparsity))
-    closed, right = SX.sym("closed", size), SX.sym("b", size)
-    mean = ca.sum1(ca.diag(A)) / ca.fmax(ca.sum1(closed), 1)
-    yields = mean > UNMOVED
-    return A, closed, right, ca.if_else(yields, mean, 1), ca.if_else(yields, right, 0)
-
-
-def _weight(A: SX, mean: SX) -> SX:
-    """What rows are measured by: the diagonal of A, at least some of its mean."""
-    return ca.fmax(ca.diag(A), LEAST * mean)
-
-
-def _over(A: SX, b: SX, multipliers: SX, weight: SX) -> SX:
-    """The most that multipliers leave over."""
-    return ca.norm_inf((b - A @ multipliers) / ca.sqrt(weight))
-
-
-def _shrunk(b: SX, term: SX, factors: tuple[SX, SX, list[int]], times: int) -> SX:
-    """b with all but what A gives nothing of shrunk by proximal steps with the ``term``."""
-    for _ in range(times):
-        b = term * ca.ldl_solve(b, *factors)
-    return b
-
-
-def _refined(A: SX, b: SX, multipliers: SX, factors: tuple[SX, SX, list[int]], times: int) -> SX:
-    """Multipliers after some proximal steps, each of which solves for what is left with the ``factors``."""
-    for _ in range(times):
-        multipliers = multipliers + ca.ldl_solve(b - A @ multipliers, *factors)
-    return multipliers

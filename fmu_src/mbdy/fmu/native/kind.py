@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from mbdy.blocks.plant.library import plant_sources
-from mbdy.engine.core.build import FORWARD, Progress
-from mbdy.engine.core.library import sources
+from mbdy.engine.core.build import Progress
+from mbdy.engine.core.library import FORWARD, sources
 from mbdy.engine.files.write import dumps
 from mbdy.engine.model.system import Model
 from mbdy.engine.order_n import derivatives

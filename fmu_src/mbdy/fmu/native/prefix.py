@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 HEADER = "prefix.h"
 FUNCTION = re.compile(r"^(?!typedef|static|extern|#)[a-z][\w ]*?[ *]+(\w+)\(", re.MULTILINE)
 """What a header of ours declares."""
 TABLE = re.compile(r"^extern [^;(]*?(\w+)(?:\[\])?;", re.MULTILINE)
-GENERATED = re.compile(r"^CASADI_SYMBOL_EXPORT [^(]*?(\w+)\(", re.MULTILINE)
-HELPER = re.compile(r"CASADI_PREFIX\((\w+)\)")
-"""What CasADi adds to a file, whose name goes before it."""
 
 
 def prefixed(code: Mapping[str, str], identifier: str) -> str:
@@ -29,7 +25,5 @@ def prefixed(code: Mapping[str, str], identifier: str) -> str:
 def _names(file: str, text: str) -> set[str]:
     if file.startswith("fmi"):
         return set()
-    path = Path(file)
-    plain = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL) if path.suffix == ".h" else ""
-    helpers = {f"{path.stem}_{name}" for name in HELPER.findall(text)}
-    return {*FUNCTION.findall(plain), *TABLE.findall(text), *GENERATED.findall(text), *helpers}
+    plain = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL) if file.endswith(".h") else ""
+    return {*FUNCTION.findall(plain), *TABLE.findall(text)}

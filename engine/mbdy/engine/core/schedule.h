@@ -1,0 +1,41 @@
+/* A function of vectors as a schedule: which kernels run, where each reads and writes, and what is moved at the end.
+
+   Memory is in segments: constants, then each argument, each result, and work. A kernel is called with the bases of the
+   segments, those of its pieces, and rows of offsets, one row a call. Generated code (model.c and the like) fills such
+   tables; kernels are files of their own, which models share. */
+
+#ifndef MBDY_SCHEDULE_H
+#define MBDY_SCHEDULE_H
+
+#include "prefix.h"
+
+enum { MBDY_SEGMENTS = 24 };
+
+typedef void mbdy_kernel(double *const *bases, const int *segments, const int *rows, int n);
+
+typedef struct {
+    mbdy_kernel *kernel;
+    const int *segments, *rows;
+    int n;
+    int guard_segment, guard, when; /* runs only where the number there is not zero (when 1) or zero (0); -1 always */
+} mbdy_run_of_kernel;
+
+typedef struct {
+    int to_segment, to, from_segment, from, n;
+} mbdy_transfer;
+
+typedef struct {
+    int n_arg, n_res;
+    const int *arg_sizes, *res_sizes;
+    const double *constants;
+    int n_runs, n_transfers;
+    const mbdy_run_of_kernel *runs;
+    const mbdy_transfer *transfers;
+    int work; /* reals, those that stand for arguments and results that are left out among them */
+} mbdy_schedule;
+
+/* Results of arguments, with reals of work; an argument that is NULL is zero, a result that is NULL is not wanted.
+   No argument lies where a result does. */
+void mbdy_play(const mbdy_schedule *schedule, const double *const *arg, double *const *res, double *work);
+
+#endif

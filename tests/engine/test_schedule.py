@@ -1,0 +1,168 @@
+"""Schedules and their kernels in C against CasADi's own evaluation of the same functions."""
+
+from __future__ import annotations
+
+import ctypes
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import MX, SX
+
+from mbdy.engine import Model, equations
+from mbdy.engine.core.build import FLAGS, LINK, compiler, shared_library
+from mbdy.engine.core.library import standing_alone
+from mbdy.engine.core.schedule import schedule
+from mbdy.engine.order_n.derivatives import forward, reverse
+from mbdy.engine.order_n.loop_solver import solver
+from mechanisms import four_bar
+from systems import chain
+
+PLAYER = """#include "schedule.h"
+extern const mbdy_schedule %(name)s;
+__attribute__((visibility("default"))) void play(const double **arg, double **res, double *w) {
+    mbdy_play(&%(name)s, arg, res, w);
+}
+__attribute__((visibility("default"))) int work(void) { return %(name)s.work; }
+"""
+Doubles = ctypes.POINTER(ctypes.c_double)
+
+
+def played(f: ca.Function, arguments: list[np.ndarray | None], wanted: list[bool] | None = None) -> list[np.ndarray]:
+    """The nonzeros of the results ``wanted`` of ``f`` in C."""
+    library = ctypes.CDLL(
+        str(shared_library({**standing_alone(f), "play.c": PLAYER % {"name": f.name()}}, compiler(), FLAGS, LINK))
+    )
+    kept = [None if a is None else np.ascontiguousarray(a, dtype=float) for a in arguments]
+    results = [np.full(f.nnz_out(n), np.nan) for n in range(f.n_out())]
+    given = (Doubles * f.n_in())(*(Doubles() if a is None else a.ctypes.data_as(Doubles) for a in kept))
+    found = (Doubles * f.n_out())(
+        *(r.ctypes.data_as(Doubles) if wanted is None or wanted[n] else Doubles() for n, r in enumerate(results))
+    )
+    work = np.full(library.work() + 1, np.nan)
+    library.play(given, found, work.ctypes.data_as(Doubles))
+    assert np.isnan(work[-1])
+    return results
+
+
+def evaluated(f: ca.Function, arguments: list[np.ndarray]) -> list[np.ndarray]:
+    given = [ca.DM(f.sparsity_in(n), a) if len(a) else ca.DM(f.sparsity_in(n)) for n, a in enumerate(arguments)]
+    return [np.array(result.nonzeros()) for result in f.call(given)]
+
+
+def drawn(f: ca.Function, seed: int = 0) -> list[np.ndarray]:
+    draw = np.random.default_rng(seed)
+    return [draw.uniform(0.1, 1.0, f.nnz_in(n)) for n in range(f.n_in())]
+
+
+def of_model(model: Model) -> list[tuple[ca.Function, list[np.ndarray]]]:
+    """All functions of a model, derivatives too, with arguments near its start."""
+    made = equations(model)
+    p, s = (np.array(made.ports.vector("parameter")), np.array(made.ports.start))
+    k = np.array(made.prepare(p)).ravel()
+    x = np.array(made.start(s, k)).ravel()
+    near = {
+        "p": p,
+        "s": s,
+        "k": k,
+        "x": x,
+        "before": x,
+        "u": np.array(made.ports.vector("input")),
+        "largest": np.ones(1),
+    }
+    draw = np.random.default_rng(1)
+    return [
+        (f, [near[n] if n in near else draw.standard_normal(f.nnz_in(i)) for i, n in enumerate(f.name_in())])
+        for f in (*made.functions, *forward(made), *reverse(made))
+    ]
+
+
+@pytest.mark.parametrize(
+    "model", [pytest.param(chain(2), id="chain"), pytest.param(four_bar(), id="loop", marks=pytest.mark.slow)]
+)
+def test_functions_of_a_model_are_casadis_bit_for_bit(model):
+    for f, arguments in of_model(model):
+        for expected, found in zip(evaluated(f, arguments), played(f, arguments), strict=True):
+            np.testing.assert_array_equal(found, expected, err_msg=f.name())
+
+
+def graphs() -> dict[str, ca.Function]:
+    """What a graph can hold besides calls: moving, stacking, arithmetic, maps, branches."""
+    A, b, c = MX.sym("A", 3, 3), MX.sym("b", 3), MX.sym("c")
+    sparse = MX.sym("s", ca.Sparsity.lower(3))
+    x, y = SX.sym("x", 2), SX.sym("y")
+    inner = ca.Function("inner", [x, y], [ca.sin(x) * y, x[0] / y])
+    branch = ca.Function.if_else(
+        "either", ca.Function("yes", [b], [b * 2, b[0]]), ca.Function("no", [b], [ca.sqrt(b), MX(1, 1)])
+    )
+    changed, added = MX(b), MX.zeros(4)
+    changed[1] = c
+    added[1:4] = b
+    repeated = ca.repmat(b, 1, 2)
+    results = {
+        "moved": [A.T, ca.reshape(A, 9, 1)[2:5], A[:, 1], ca.vertcat(c, b, 0, 7.5), ca.diagcat(c, A), changed, added,
+                  repeated],
+        "sparse": [sparse, ca.densify(sparse), sparse @ b, sparse.T @ A, sparse + ca.diag(b)],
+        "reckoned": [A @ A + ca.dot(b, b), b * c, -b, b - c, ca.fmax(b, c), ca.norm_inf(b), ca.norm_2(b), ca.mmin(b),
+                     ca.tanh(b), ca.atan2(b, c), b**c, ca.if_else(c > 0.5, b, 0), ca.if_else(b > 0.5, b, c),
+                     ca.sum1(b), ca.sum2(A)],
+        "mapped": inner.map(3)(A[:2, :], b.T),
+        "switched": [*branch(c > 0.5, b), *branch(c < 0, b)],
+    }  # fmt: skip
+    return {name: ca.Function(name, [A, b, c, sparse], list(some)) for name, some in results.items()}
+
+
+@pytest.mark.parametrize("name", ["moved", "sparse", "reckoned", "mapped", "switched"])
+def test_what_a_graph_can_hold_is_casadis(name):
+    f = graphs()[name]
+    arguments = drawn(f)
+    for expected, found in zip(evaluated(f, arguments), played(f, arguments), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_linear_equations_are_solved(transposed):
+    A, B = MX.sym("A", 4, 4), MX.sym("B", 4, 2)
+    f = ca.Function("solved", [A, B], [ca.solve(A.T if transposed else A, B)])
+    draw = np.random.default_rng(3)
+    given = draw.standard_normal((4, 4)), draw.standard_normal((4, 2))
+    given[0][0, 0] = 0.0  # a pivot that elimination in the given order would divide by
+    (found,) = played(f, [g.ravel(order="F") for g in given])
+    matrix = given[0].T if transposed else given[0]
+    np.testing.assert_allclose(found.reshape(4, 2, order="F"), np.linalg.solve(matrix, given[1]), rtol=1e-12)
+
+
+def test_what_is_left_out_is_zero_or_not_written():
+    f = graphs()["reckoned"]
+    arguments = drawn(f)
+    zero = [arguments[0], arguments[1], np.zeros(1), arguments[3]]
+    wanted = [n % 2 == 0 for n in range(f.n_out())]
+    for n, (expected, found) in enumerate(
+        zip(
+            evaluated(f, zero), played(f, [a if n != 2 else None for n, a in enumerate(arguments)], wanted), strict=True
+        )
+    ):
+        if wanted[n]:
+            np.testing.assert_array_equal(found, expected)
+        else:
+            assert np.isnan(found).all()
+
+
+def test_bodies_of_one_kind_share_a_kernel():
+    short, long = (schedule(equations(chain(n)).derivatives) for n in (6, 12))
+    kinds = [{id(call.kernel) for call in one.calls} for one in (short, long)]
+    assert len(kinds[0]) == len(kinds[1])
+    assert len(long.calls) > 1.5 * len(short.calls)
+
+
+def test_the_solver_of_loops_does_not_grow_with_its_refinements():
+    size = 6
+    f = solver(ca.Sparsity.dense(size, size).serialize(), size)
+    made = schedule(f)
+    assert 2 * len({id(call.kernel) for call in made.calls}) < len(made.calls)
+
+
+def test_an_instruction_that_is_not_known_is_named():
+    x = MX.sym("x", 2)
+    with pytest.raises(NotImplementedError, match="logsumexp"):
+        schedule(ca.Function("f", [x], [ca.logsumexp(x)]))
