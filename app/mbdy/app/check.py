@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mbdy.app.common import counted, guarded, load_model, said_warnings, say, show_json, terminal
+from mbdy.app.common import attributes, counted, guarded, load_model, note, said_warnings, say, show_json, terminal
 from mbdy.app.options import ModelFile
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from mbdy.blocks import Plant
     from mbdy.engine import Model
 
+FAULT = ("line", "path", "message", "remedy")
+"""What JSON has of what a newer format reads otherwise."""
+
 
 @guarded
 def check(model: ModelFile, as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False) -> None:
@@ -27,15 +30,21 @@ def check(model: ModelFile, as_json: Annotated[bool, typer.Option("--json", help
     """
     from mbdy.app.totals import totals
     from mbdy.blocks import Plant
+    from mbdy.engine.files.formats import read_otherwise
+    from mbdy.engine.model.contents import contents, recorded, text_of
 
-    loaded = load_model(model)
+    with recorded():
+        loaded = load_model(model)
+        later = read_otherwise(text_of(contents(model), model))
     plant = Plant(loaded)
     whole = plant if loaded.whole is loaded else Plant(loaded.whole)
     properties = totals(loaded, whole.outputs())
     if as_json:
-        show_json(_facts(model, plant, properties))
+        show_json({**_facts(model, plant, properties), "later": [attributes(f, *FAULT) for f in later]})
     else:
         _show(model, plant, properties)
+        for fault in later:
+            note(f"later: {fault}")
 
 
 def counts(plant: Plant) -> dict[str, int]:

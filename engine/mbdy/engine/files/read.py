@@ -26,6 +26,7 @@ from mbdy.engine.files.checks import (
     warn_of_point_mass,
     warn_of_unturned,
 )
+from mbdy.engine.files.formats import fault_of_format
 from mbdy.engine.files.inertia import faults_of_energy, faults_of_inertia
 from mbdy.engine.files.initial import STARTS, starts_of
 from mbdy.engine.files.joints import joint_of, place_of
@@ -33,7 +34,7 @@ from mbdy.engine.files.lines import with_lines
 from mbdy.engine.files.loops import check_joints_places, loop_of
 from mbdy.engine.files.modes import Material, material_of
 from mbdy.engine.files.port_choice import choice_of
-from mbdy.engine.files.tables import FORMAT, REMEDIES, FileTable, read_tables
+from mbdy.engine.files.tables import FileTable, read_tables
 from mbdy.engine.files.write import dumps as written
 from mbdy.engine.model.contents import FileError, contents, is_standard_input, recorded, source_files, text_of
 from mbdy.engine.model.faults import Fault, Findings, ModelError, ModelWarning, OptionError, path_of, shown
@@ -220,9 +221,8 @@ def _unquoted(text: str, error: str) -> str:
 
 def _check_file(file: FileTable, known: list[str], findings: Findings) -> None:
     """Refuse other versions and a file without bodies."""
-    if type(file.mbdy) is not int or file.mbdy != FORMAT:
-        message = f"this version reads format {FORMAT}, got {shown(file.mbdy)}"
-        findings.refuse("mbdy", message, REMEDIES["mbdy"])
+    if fault := fault_of_format(file.mbdy):
+        findings.faults.append(fault)
     if not known and not findings.faulty("body"):
         findings.refuse("body", "there is no body", 'give at least one, e.g. [body.bus] with mass = "500 kg"')
 

@@ -27,14 +27,12 @@ from mbdy.engine.files.fields import (
     Switch,
     bearing_number,
 )
+from mbdy.engine.files.formats import FORMAT
 from mbdy.engine.flexible.sources import SOURCES
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, path_of, shown
 from mbdy.engine.model.laws import JOINT_VALUES
 from mbdy.engine.model.system import ZERO3
-
-FORMAT = 1
-"""The format version that ``mbdy = 1`` states."""
 
 REMEDIES = {
     "mbdy": "give the format version, mbdy = 1",

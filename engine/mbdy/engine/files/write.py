@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 
+from mbdy.engine.files.formats import FORMAT
 from mbdy.engine.files.joints import joint_of
 from mbdy.engine.files.loops import TIME_CONSTANT, spelled
 from mbdy.engine.files.modes import TERMS
-from mbdy.engine.files.tables import FORMAT, JointTable
+from mbdy.engine.files.tables import JointTable
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.faults import Findings
 from mbdy.engine.model.laws import laws_of

@@ -63,7 +63,13 @@ _recorded: ContextVar[dict[str, bytes] | None] = ContextVar("recorded", default=
 
 @contextmanager
 def recorded() -> Iterator[None]:
-    """Within the block each file is read once: who asks for its `contents` again gets the bytes of the first time."""
+    """Within the block each file is read once: who asks for its `contents` again gets the bytes of the first time.
+
+    A block within another is part of it.
+    """
+    if _recorded.get() is not None:
+        yield
+        return
     token = _recorded.set({})
     try:
         yield
