@@ -77,6 +77,13 @@ def test_two_answers_do_not_share_standard_output(name: str, satellite: Path, mb
         assert "give a file name" in said.err or "give another file name" in said.err
 
 
+def test_names_that_differ_in_their_letters_alone_are_one(satellite: Path, mbdy):
+    """Some systems do not tell them apart, and say so only when there is a file."""
+    said = mbdy("simulate", satellite, *SHORT, "-o", "run", "--report", "RUN")
+    assert said.status == 2
+    assert "--report: RUN is named for something else already" in said.err
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_full_device_is_told_by_name(command: str, satellite: Path, mbdy):

@@ -28,6 +28,7 @@ from mbdy.engine.flexible.nastran import read_nastran
 from mbdy.engine.flexible.reduction import reduce
 from mbdy.engine.flexible.sid import read_sid, write_sid
 from mbdy.engine.flexible.sid_text import parse_sid
+from mbdy.engine.model.contents import recorded, source_files
 from mbdy.engine.model.system import ZERO3
 
 BOOM: dict[str, Any] = {"length": 2.3, "mass_per_length": 0.7, "bending_stiffness": (11.0, 5.0)}
@@ -511,6 +512,12 @@ def test_nastran_files(tmp_path: Path) -> None:
     assert np.sqrt(np.diag(body.flex.stiffness)) == pytest.approx([1.77636, 2.63477], rel=2e-5)
     with pytest.raises(ValueError, match="has no DMIG MAAX; it has none"):
         read_nastran(tmp_path / "boom.bdf")
+    head, grids = (tmp_path / "boom.bdf").read_text().split("BEGIN BULK\n")
+    (tmp_path / "grids.inc").write_text(grids.replace("ENDDATA\n", ""))
+    (tmp_path / "boom.bdf").write_text(f"{head}BEGIN BULK\nINCLUDE 'grids.inc'\nENDDATA\n")
+    with recorded():
+        assert read_nastran(tmp_path / "boom.bdf", tmp_path / "boom.pch").order == freedoms
+        assert [file.path for file in source_files(tmp_path)] == ["boom.bdf", "grids.inc", "boom.pch"]
 
 
 def test_nastran_files_need_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
