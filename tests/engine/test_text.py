@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mbdy.engine import MbdyError, MbdyWarning, ModelError, RefusalError, UnknownNameError, loads
+from mbdy.engine.model.display import html_table
 from mbdy.engine.model.text import html, visible
 
 ACTING = "\x00\a\x1b\r\x7f\x85\x9b\u200b\u202e\u2028\ud800\ufffe"
@@ -23,6 +24,7 @@ def test_what_shows_stays() -> None:
     assert visible("a\nb\tc", keep="\n\t") == "a\nb\tc"
     assert visible("a\nb\tc") == "a\\nb\\tc"
     assert html("<\x1b[31m>\n") == "&lt;\\x1b[31m&gt;\n"
+    assert html_table("\x1b", ("\x1b",), [("\x1b",)]).count("\\x1b") == 3
 
 
 def test_faults_show_it() -> None:

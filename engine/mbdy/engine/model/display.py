@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from itertools import islice
+
+from mbdy.engine.model.text import html
 
 MOST = 8
 """Names that a line has."""
@@ -21,9 +22,9 @@ def table_of_names(names: Sequence[str]) -> str:
 def html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table in HTML under a ``title``, with a row that says that there are more where there are."""
     rows = iter(rows)
-    shown = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in islice(rows, MOST_ROWS)]
+    shown = ["".join(f"<td>{html(cell)}</td>" for cell in row) for row in islice(rows, MOST_ROWS)]
     if more := sum(1 for _ in rows):
         shown.append(f'<td colspan="{len(head)}">and {more} more</td>')
-    first = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    first = "".join(f"<th>{html(cell)}</th>" for cell in head)
     body = "".join(f"<tr>{row}</tr>" for row in shown)
-    return f"<p><b>{escape(title)}</b></p><table><thead><tr>{first}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<p><b>{html(title)}</b></p><table><thead><tr>{first}</tr></thead><tbody>{body}</tbody></table>"
