@@ -9,6 +9,7 @@ import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event
 
 import numpy as np
 import pytest
@@ -281,6 +282,26 @@ def test_plants_of_many_threads_run_side_by_side():
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: Plant(satellite()).step(1.0).values, range(8)):
             np.testing.assert_array_equal(found, alone)
+
+
+def test_a_long_step_holds_no_lock_of_the_interpreter():
+    begun, done, steps = Event(), Event(), 0
+
+    def long() -> None:
+        plant = Plant(satellite())
+        begun.set()
+        plant.step(200.0)
+        done.set()
+
+    plant = Plant(satellite())
+    with ThreadPoolExecutor(1) as pool:
+        stepping = pool.submit(long)
+        begun.wait()
+        while not done.is_set():
+            plant.step(1e-3)
+            steps += 1
+        stepping.result()
+    assert steps > 200  # some by the interpreter's changes of threads; with its lock held by a step no more than those
 
 
 def test_time_does_not_drift():

@@ -132,7 +132,9 @@ class Plant:
         """The plant in C and views of its vectors."""
         functions = self._functions = self.compiled.functions
         self._messages = messages = []
-        self._logger = Logger(lambda _, status, category, text: messages.append((status, text.decode(), self._topic())))
+        self._logger = Logger(
+            lambda _, status, category, text: messages.append((status, text.decode(errors="replace"), self._topic()))
+        )
         self._own = PlantModel(
             self.compiled, self.model.standing, token=self._token, step=self.internal_step, integrator=self.integrator
         )

@@ -41,7 +41,9 @@ class Instance:
         self.host, self._constants = host, contents.constants
         functions = self._functions = contents.functions
         log = host.log
-        self._logger = Logger(lambda _, status, category, text: log(status, category.decode(), text.decode()))
+        self._logger = Logger(
+            lambda _, status, category, text: log(status, category.decode(), text.decode(errors="replace"))
+        )
         handle = functions.plant_new(functions.mbdy_this(), functions.plant_this(), None, 0, self._logger, None)
         self._memory = contents.binding.Owned(handle, functions.plant_free)
         self._handle = self._memory.handle
