@@ -20,6 +20,7 @@ from mbdy.blocks.errors import StateError, StepError, ThreadError, VariableError
 from mbdy.blocks.grids import seconds
 from mbdy.blocks.plant.library import CONSTANTS, compiled_plant
 from mbdy.blocks.plant.second_opinion import second_opinion
+from mbdy.blocks.plant.state_file import StateFile, facts_of, read_state, write_state
 from mbdy.blocks.plant.table import PlantModel, first_references
 from mbdy.blocks.plant.typed import Inputs, OutputLayout, Outputs, inputs
 from mbdy.blocks.singular import watch
@@ -387,7 +388,33 @@ class Plant:
                 f"the snapshot is of a plant with dynamics {snapshot.dynamics}, this has {self.dynamics}: its state is "
                 "another's; set start values instead"
             )
-        self._heed(self._functions.plant_restore(self._handle, snapshot.data, len(snapshot.data)))
+        self._put(snapshot.data)
+
+    def save_state(self, path: str | PathLike[str]) -> None:
+        """Write everything the plant is now to a file, to come back to with `restore_state`, in another process too.
+
+        States, parameters, start values, inputs, time, latches and the sum of work; not the step and the integrator.
+        """
+        alike = facts_of(self.model, interpolation=self.interpolation, dynamics=self.dynamics)
+        facts = {"name": self.model.name, "time": self.time, **alike}
+        write_state(path, StateFile(facts, self.save().data))
+
+    def restore_state(self, path: str | PathLike[str]) -> None:
+        """Back to what `save_state` wrote, of a plant of the same model; the same steps give the same bits again.
+
+        Raises `VariableError` for a file that is damaged, holds no state, or one of another model or sort of inputs;
+        the plant is then as before.
+        """
+        alike = facts_of(self.model, interpolation=self.interpolation, dynamics=self.dynamics)
+        data = read_state(path, alike).data
+        try:
+            self._put(data)
+        except VariableError as fault:
+            raise VariableError(f"{path}: {fault}") from None
+
+    def _put(self, data: bytes) -> None:
+        """Take up a state that the plant in C saved."""
+        self._heed(self._functions.plant_restore(self._handle, data, len(data)))
         if self._watch is not None:
             self._watch.forget()
 

@@ -1,0 +1,70 @@
+"""A plant's saved state in a file: a line that says what it is, a line of facts in JSON, the bytes of the plant in C.
+
+Those bytes carry a sum against damage, and a token of the variables; nothing in the file is ever run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from mbdy.blocks.errors import VariableError
+from mbdy.engine import Dynamics, Model, __version__, dumps
+from mbdy.engine.model.contents import contents
+from mbdy.engine.model.whole_file import whole_file
+
+FORMAT = b"mbdy state 1\n"
+
+
+@dataclass(frozen=True, slots=True)
+class StateFile:
+    """What a file of a state has beside it: ``facts`` by name, and the ``data`` of the plant in C."""
+
+    facts: dict[str, Any]
+    data: bytes
+
+
+def facts_of(model: Model, *, interpolation: str, dynamics: Dynamics | None) -> dict[str, Any]:
+    """What must be alike of the plant that saves a state and the one that takes it up."""
+    text = dumps(model).encode("utf-8", "surrogatepass")
+    return {"model": hashlib.sha256(text).hexdigest(), "interpolation": interpolation, "dynamics": repr(dynamics)}
+
+
+def write_state(path: str | PathLike[str], state: StateFile) -> None:
+    """Write ``state`` to ``path``, whole or not at all. Raises OSError."""
+    facts = {"mbdy": __version__, **state.facts}
+    with whole_file(path, binary=True) as file:
+        file.write(FORMAT + json.dumps(facts).encode() + b"\n" + state.data)
+
+
+def read_state(path: str | PathLike[str], alike: dict[str, Any]) -> StateFile:
+    """The state in the file at ``path``, of a plant with the facts ``alike``.
+
+    Raises `VariableError` for a file that cannot be read, holds no state, or one of another model or sort of plant.
+    """
+    try:
+        bytes_read = contents(path)
+    except OSError as fault:
+        raise VariableError(f"{path}: cannot be read: {fault.strerror or fault}; give a file of save_state") from None
+    head, _, rest = bytes_read.partition(b"\n")
+    if head + b"\n" != FORMAT:
+        raise VariableError(f"{path}: is no state of format {FORMAT.decode().strip()!r}; give a file of save_state")
+    line, _, data = rest.partition(b"\n")
+    try:
+        facts = json.loads(line)
+        found = {name: facts[name] for name in alike}
+        named = str(facts["name"])
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise VariableError(f"{path}: is damaged: its second line has no facts in JSON; save the state again") from None
+    for name, value in alike.items():
+        if found[name] != value:
+            what = (
+                f"its model is another, {named!r}"
+                if name == "model"
+                else f"its {name} is {found[name]!r}, not {value!r}"
+            )
+            raise VariableError(f"{path}: {what}; restore it in a plant of the same model and options")
+    return StateFile(facts, data)

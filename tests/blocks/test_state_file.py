@@ -1,0 +1,99 @@
+"""A plant's state in a file: taken up in another plant, its steps give the same bits; what cannot be is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mbdy.blocks import Plant, VariableError, simulate
+from mbdy.engine import Body, Joint, Loop, Model, Side
+from systems import diagonal
+
+PLANAR = {"kind": "revolute", "rotations": ((0.0, 0.0, 1.0),)}
+
+
+def linkage() -> Model:
+    """A four-bar linkage with a wheel-less tail that can be locked, held by a loop that can be opened."""
+    places = {"crank": ("inertial", (0.0, 0.0, 0.0)), "coupler": ("crank", (1.0, 0.0, 0.0)),
+              "rocker": ("inertial", (1.0, 1.0, 0.0)), "tail": ("rocker", (0.0, -1.0, 0.0))}  # fmt: skip
+    bodies = tuple(
+        Body(name=name, mass=1.0 + k, com=(0.3, -0.1 * k, 0.0), inertia=diagonal(0.1, 0.2, 0.3 + k),
+             joint=Joint(to=to, at=at, motion=("switchable",) if name == "tail" else ("free",), **PLANAR))
+        for k, (name, (to, at)) in enumerate(places.items())
+    )  # fmt: skip
+    loop = Loop(
+        name="shut", a=Side(body="coupler", at=(0.0, 1.0, 0.0)), b=Side(body="rocker"), rows=(4, 5), switchable=True
+    )
+    return Model(name="linkage", bodies=bodies, gravity=(0.0, -9.81, 0.0), loops=(loop,))
+
+
+def steps(plant: Plant, count: int) -> list[bytes]:
+    return [plant.step(0.01).values.tobytes() for _ in range(count)]
+
+
+def away(plant: Plant) -> None:
+    """Somewhere on the way: parameters and inputs set, a joint locked, half a dozen steps done."""
+    plant["tail.mass"] = 2.5
+    plant["crank.joint.torque"] = 3.0
+    steps(plant, 3)
+    plant["tail.joint.locked"] = True
+    steps(plant, 3)
+
+
+@pytest.mark.parametrize("interpolation", ["held", "linear", "quadratic"])
+@pytest.mark.parametrize("integrator", ["rk4", "euler-cromer", "rosenbrock"])
+def test_the_same_bits_go_on(tmp_path: Path, integrator: str, interpolation):
+    first, other = (Plant(linkage(), integrator=integrator, interpolation=interpolation) for _ in range(2))
+    away(first)
+    first.save_state(tmp_path / "plant.state")
+    expected = steps(first, 10)
+    other.restore_state(str(tmp_path / "plant.state"))
+    assert other.time == 0.06
+    assert other["tail.mass"] == 2.5
+    assert steps(other, 10) == expected
+    first.restore_state(tmp_path / "plant.state")
+    first["shut.closed" if "shut.closed" in first.input_names else "loop.shut.closed"] = False
+    assert steps(first, 1) != expected[:1]
+
+
+def test_a_run_goes_on_to_the_same_bits(tmp_path: Path):
+    whole = simulate(Plant(linkage()), until=1.0, every=0.125)
+    half = Plant(linkage())
+    first = simulate(half, until=0.5, every=0.125)
+    half.save_state(tmp_path / "half.state")
+    other = Plant(linkage())
+    other.restore_state(tmp_path / "half.state")
+    second = simulate(other, until=0.5, every=0.125)
+    np.testing.assert_array_equal(np.vstack([first.values, second.values[1:]]), whole.values)
+
+
+def test_what_is_no_state_of_this_plant_is_refused(tmp_path: Path):
+    plant, path = Plant(linkage()), tmp_path / "plant.state"
+    away(plant)
+    plant.save_state(path)
+    good, before = path.read_bytes(), plant.save().data
+    heavier = replace(linkage(), bodies=(replace(linkage().bodies[0], mass=9.0), *linkage().bodies[1:]))
+    for other, words in (
+        (Plant(heavier), "its model is another, 'linkage'"),
+        (Plant(linkage(), interpolation="linear"), "its interpolation is 'held', not 'linear'"),
+    ):
+        untouched = other.save().data
+        with pytest.raises(VariableError, match=words):
+            other.restore_state(path)
+        assert other.save().data == untouched
+    facts = len(good.partition(b"}\n")[0]) + 2
+    damaged = [good[:k] for k in range(0, len(good), 97)]
+    damaged += [good[:k] + bytes([good[k] ^ 1]) + good[k + 1 :] for k in range(facts, len(good), 61)]
+    damaged += [b"mbdy state 2\n" + good[13:], good + b"more", b"\x80\x04pickle", b"mbdy state 1\n" + b"[" * 100_000]
+    for data in damaged:
+        path.write_bytes(data)
+        with pytest.raises(VariableError, match=r"plant\.state"):
+            plant.restore_state(path)
+        assert plant.save().data == before
+    with pytest.raises(VariableError, match=r"none\.state: cannot be read"):
+        plant.restore_state(tmp_path / "none.state")
+    path.write_bytes(good)
+    plant.restore_state(path)
