@@ -356,3 +356,22 @@ def test_inputs_are_recorded_on_request(satellite: Path, tmp_path: Path, mbdy):
     said = mbdy("simulate", satellite, "--record", "bus.torqe", "-o", "run.csv")
     assert said.status == 2
     assert "no input matches 'bus.torqe'; nearest: bus.torque" in said.err
+
+
+def test_a_run_is_resumed_from_a_file(satellite: Path, tmp_path: Path, mbdy):
+    every = ("--every", "0.125", "--set", "bus.torque[1]=0.5")
+    assert mbdy("simulate", satellite, "--until", "1", *every, "-o", "whole.csv").status == 0
+    assert mbdy("simulate", satellite, "--until", "0.5", *every, "--save-state", "half.state").status == 0
+    said = mbdy("simulate", satellite, "--until", "1", *every, "--resume", "half.state", "-o", "rest.csv")
+    assert said.status == 0
+    assert (tmp_path / "rest.csv").read_text().splitlines()[1:] == (tmp_path / "whole.csv").read_text().splitlines()[5:]
+    for words, fragment in (
+        (("--until", "0.5", "--resume", "half.state"), "half.state stands at 0.5 s"),
+        (("--until", "1", "--resume", "whole.csv"), "whole.csv: is no state"),
+        (("--until", "1", "--resume", "half.state", "--input", "whole.csv"), "--resume: times"),
+        (("--until", "1", "--resume", "half.state", "--set", "bus.omega[1]=1"), "before the first step"),
+        (("--until", "1", "--save-state", "satellite.toml"), "--save-state"),
+    ):
+        said = mbdy("simulate", satellite, *words)
+        assert said.status == 2
+        assert fragment in said.err

@@ -102,16 +102,25 @@ def simulate(
         Path | None,
         typer.Option(metavar="RUN.html", help="File for a report with plots; - is stdout.", parser=output_file),
     ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Go on from a state that --save-state wrote, to --until.")
+    ] = None,
+    state: Annotated[
+        Path | None, typer.Option("--save-state", metavar="FILE", help="File for the state at the end of the run.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Say the summary as JSON, in SI units.")] = False,
 ) -> None:
     """Run a model from time 0 and write its outputs as a CSV file, a report, or both."""
     if linear and inputs is None:
         raise RequestError("--linear: says how to read an input table; give one with --input FILE.csv")
-    for path, option, others in ((csv, "-o", (model, inputs)), (report, "--report", (model, inputs, csv))):
+    if resume and inputs:
+        raise RequestError("--resume: times of an --input count from 0; leave one of the two out")
+    asked = ((csv, "-o", (model, inputs)), (report, "--report", (model, inputs, csv)))
+    for path, option, others in (*asked, (state, "--save-state", (model, inputs, csv, report))):
         if path:
             file_name(_suited(path, option), option, sources=others)
     loaded = load_model(model)
-    for path, option in ((csv, "-o"), (report, "--report")):
+    for path, option in ((csv, "-o"), (report, "--report"), (state, "--save-state")):
         if path:
             file_name(path, option, sources=read_for(loaded))
     from mbdy.app.assignments import assigned
@@ -134,16 +143,26 @@ def simulate(
         plant = Plant(
             loaded, step=settings.step, integrator=settings.integrator, interpolation="linear" if linear else "held"
         )
+    if resume:
+        plant.restore_state(resume)
+        if not settings.until > plant.time:
+            raise RequestError(
+                f"--until: {resume} stands at {plant.time:g} s; give a later end than {settings.until:g} s"
+            )
+        if not every:
+            settings = replace(settings, every=max(internal, usual_period(end - plant.time)))
+    begin = plant.time
     assignments = assigned(plant, assign or [])
     values = {name: value for one in assignments for name, value in zip(one.scalars, one.values, strict=True)}
     table = _table(plant, settings, values)
-    for path, option in ((csv, "-o"), (report, "--report")):
+    for path, option in ((csv, "-o"), (report, "--report"), (state, "--save-state")):
         if path:
             target(path, option)
     patterns = _parts(outputs) if outputs else None
     wanted = _parts(record or [])
     with busy("simulating") as tell:
         run, fault = _run(plant, settings, table, patterns, wanted, tell)
+    run = replace(run, time=run.time + begin) if begin else run
     sources = [*loaded.files, *([table.source] if table and table.source else [])]
     done = Done(run, loaded, settings, values | _sizes(table), sources, fault)
     if csv:
@@ -157,6 +176,8 @@ def simulate(
             report,
             lambda path: write(run, loaded, path, settings=words, warnings=warned, values=values, acting=done.acting),
         )
+    if state:
+        done.keep("state", state, plant.save_state)
     _tell(done, as_json=as_json)
     if done.faults:
         raise typer.Exit(status_of(fault.__cause__ if fault else None))
@@ -202,9 +223,10 @@ class Done:
     @property
     def where(self) -> str:
         """Where the rows of a run that ended early are."""
-        if not self.kept:
+        rows = [str(path) for sort, path in self.kept.items() if sort != "state"]
+        if not rows:
             return "nothing was kept" + ("" if self.lost else " (no -o, no --report)")
-        files, last = " and ".join(map(str, self.kept.values())), self.run.time[-1] if len(self.run) else 0.0
+        files, last = " and ".join(rows), self.run.time[-1] if len(self.run) else 0.0
         return f"rows up to {last:.9g} s are in {files} ({counted(len(self.run), 'row')})"
 
 
@@ -252,7 +274,7 @@ def _run(
     try:
         run = run_plant(
             plant,
-            until=settings.until,
+            until=settings.until - plant.time,
             every=settings.every,
             inputs=table,
             linear=settings.linear,
@@ -292,7 +314,7 @@ def _tell(done: Done, *, as_json: bool) -> None:
         summary: dict[str, Any] = {"ok": not done.faults, **({"error": "\n".join(done.faults)} if done.faults else {})}
         summary["settings"] = {**asked, "integrator": settings.integrator}
         summary["sources"] = [source.facts() for source in done.sources]
-        files = {sort: done.kept.get(sort) for sort in ("csv", "report")}
+        files = {**dict.fromkeys(("csv", "report")), **done.kept}
         show_json({**summary, **files, "warnings": said_warnings, **(facts(run) if len(run) else {})})
         return
     if len(run):
