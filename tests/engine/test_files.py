@@ -19,7 +19,7 @@ from mbdy.engine.files.read import dumps, load, loads, save
 from mbdy.engine.flexible.beam import beam as uniform_beam
 from mbdy.engine.flexible.sid import write_sid
 from mbdy.engine.model.faults import ModelError, ModelWarning
-from mbdy.engine.model.system import IDENTITY, Body, Flex, Joint, Loop, Model, Node, Side, Wheel
+from mbdy.engine.model.system import IDENTITY, INERTIAL, Body, Flex, Joint, Loop, Model, Node, Side, Wheel
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 HALF = math.sqrt(0.5)
@@ -352,9 +352,15 @@ def closed_models(draw: st.DrawFn) -> Model:
             moved = replace(moved, at=(0.0, 0.0, 0.0))
         bodies.append(replace(body, flex=flex, nodes=nodes, joint=moved, wheels={}))
     loops = []
+    carriers = {INERTIAL: INERTIAL}
+    for body in bodies:  # what is fixed to each other has one carrier, and no loop
+        carriers[body.name] = body.name if body.joint.n_u else carriers[body.joint.to]
     for k, (kind, held) in enumerate(ROWS.items() if len(bodies) > 1 else ()):
         sides = []
-        for body in draw(st.permutations(bodies))[:2]:
+        chosen = draw(st.permutations(bodies))[:2]
+        if carriers[chosen[0].name] == carriers[chosen[1].name]:
+            continue
+        for body in chosen:
             node = draw(st.sampled_from(["", *body.nodes]))
             at = (0.0, 0.0, 0.0) if body.flex and not node else draw(vectors)
             sides.append(

@@ -72,7 +72,8 @@ static int beyond(const mbdy_core *core, const mbdy_names *names, int start, cha
         for (int i = 0; i < all[k].n; i++)
             if (fabs(all[k].values[i]) > most) {
                 most = fabs(all[k].values[i]);
-                snprintf(text, size, "%s '%s' is %g; check its unit", all[k].what, all[k].names[i], all[k].values[i]);
+                snprintf(text, size, "%s '%s' is %g; check %s", all[k].what, all[k].names[i], all[k].values[i],
+                         k || start ? "its unit" : "units, and whether the internal step is too long");
             }
     return most > BEYOND;
 }
