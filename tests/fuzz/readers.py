@@ -13,6 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -24,7 +25,7 @@ from bad_models import bars, beam, boom, hinged
 from flexible_samples import file_of_42, frame, nastran_files
 from fmu.ssp_cases import described
 from fuzz.mutations import mutated
-from mbdy.blocks import input_table
+from mbdy.blocks import Plant, input_table
 from mbdy.engine import Linearization, ModelWarning, load, loads, ports
 from mbdy.engine.flexible.beam import beam as boom_of
 from mbdy.engine.flexible.sid import write_sid
@@ -126,6 +127,16 @@ def _tables(folder: Path) -> list[Path]:
     ]
 
 
+@cache
+def _plant() -> Plant:
+    return Plant(loads(hinged()))
+
+
+def _states(folder: Path) -> list[Path]:
+    _plant().save_state(folder / "plant.state")
+    return [folder / "plant.state"]
+
+
 READERS: Mapping[str, Reader] = {
     "model": Reader(_models, load),
     "matrix": Reader(_matrices, _reduced),
@@ -138,6 +149,7 @@ READERS: Mapping[str, Reader] = {
     "nastran": Reader(_nastran, _reduced),
     "linearization": Reader(_linearizations, Linearization.load),
     "table": Reader(_tables, lambda path: input_table(path, ports(loads(hinged())), linear=False)),
+    "state": Reader(_states, lambda path: _plant().restore_state(path)),
     "fmu": Reader(lambda folder: [described(folder / "controller.fmu")], lambda path: read_fmu("controller", path)),
 }
 

@@ -161,4 +161,6 @@ def _read(path: Path) -> tuple[dict[str, list[float]], list[int]]:
         raise VariableError(f"{path}: {fault.strerror or fault}") from None
     except RefusalError as fault:
         raise VariableError(str(fault)) from None
+    except MemoryError:
+        raise VariableError(f"{path}: does not fit into memory; give fewer rows") from None
     return columns, [line for line, _ in rows]
