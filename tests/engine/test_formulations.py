@@ -15,6 +15,7 @@ import pytest
 from example_models import each_example
 from mbdy.blocks import Plant, simulate
 from mbdy.engine import Body, Joint, Model, ModelError, Verification, Wheel, equations, load, loads, ports, verify
+from mbdy.engine.order_n.kernels import kernel_of
 from mbdy.engine.verification.conservation import BALANCES, Observer
 from mbdy.engine.verification.formulations import (
     FORMULATIONS,
@@ -355,11 +356,13 @@ def lawful() -> Model:
 
 @pytest.fixture
 def recompiled():
-    """Equations are compiled anew, in a test and after it."""
-    compiled = importlib.import_module("mbdy.engine.order_n.equations")._of_structure
-    compiled.cache_clear()
+    """Equations and their kernels are made anew, in a test and after it."""
+    kept = importlib.import_module("mbdy.engine.order_n.equations")._of_structure, kernel_of
+    for each in kept:
+        each.cache_clear()
     yield
-    compiled.cache_clear()
+    for each in kept:
+        each.cache_clear()
 
 
 def enlarged(name: str, factor: float):

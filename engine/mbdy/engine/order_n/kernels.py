@@ -27,7 +27,7 @@ def kernel(name: str, inputs: Mapping[str, SX], outputs: Mapping[str, SX]) -> ca
 
 
 @lru_cache(maxsize=4096)
-def _made(make: Callable[..., ca.Function], structure: tuple[Hashable, ...]) -> ca.Function:
+def kernel_of(make: Callable[..., ca.Function], structure: tuple[Hashable, ...]) -> ca.Function:
     """``make(*structure)``, kept: models share kernels, and what is generated of them."""
     return make(*structure)
 
@@ -45,7 +45,7 @@ class Kernels:
         TypeError names inputs that are missing or that it does not have: CasADi would take zeros for the former.
         """
         key = (make, structure)
-        function = self.functions.setdefault(key, _made(make, structure))
+        function = self.functions.setdefault(key, kernel_of(make, structure))
         if wrong := inputs.keys() ^ {*function.name_in()}:
             raise TypeError(f"kernel {function.name()}: inputs are {function.name_in()}, got {sorted(wrong)} wrong")
         self.calls[key] += 1
