@@ -477,7 +477,7 @@ def test_verification_repeats_prints_and_serialises():
     assert told_as["agrees"] is True
     assert [item["name"] for item in told_as["comparisons"]] == list(FORMULATIONS)
     for bad in ({"states": -1}, {"seed": -1}):
-        with pytest.raises(ValueError, match="must be >= 0, got -1"):
+        with pytest.raises(ValueError, match="must be a whole number >= 0, got -1"):
             verify(model, **bad)
     with pytest.raises(ModelError, match="mass"):
         verify(replace(model, bodies=(replace(model.bodies[0], mass=-1.0), *model.bodies[1:])))

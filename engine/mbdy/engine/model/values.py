@@ -138,8 +138,9 @@ def whole(what: str, value: object, least: int = 0) -> int:
 def chosen(what: str, value: object, known: Collection[str]) -> str:
     """``value``, one of the ``known`` words. Raises `OptionError` with the nearest of them."""
     if not isinstance(value, str) or value not in known:
-        near = f"; {nearest(value, known)}" if isinstance(value, str) else ""
-        raise OptionError(f"{what}: {shown(value)} is unknown{near}; choose one of {', '.join(known)}")
+        near = nearest(value, known) if isinstance(value, str) else ""
+        meant = f"; {near}" if near and not near.startswith("known") else ""
+        raise OptionError(f"{what}: {shown(value)} is unknown{meant}; choose one of {', '.join(known)}")
     return value
 
 
