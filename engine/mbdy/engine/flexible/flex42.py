@@ -170,7 +170,7 @@ def _sections(text: str, source: str) -> tuple[int, dict[str, Rows]]:
         if body.startswith("*"):
             name = next((name for name, title in _SECTIONS if re.search(title, body)), None)
             if name is None:
-                raise RefusalError(f"{source}, line {number}: unknown section {body.strip('* ')!r}")
+                raise RefusalError(f"{source}, line {number}: unknown section {body.strip('* ')[:60]!r}")
             if name in ("joints", "nodes"):
                 group = name
                 continue
