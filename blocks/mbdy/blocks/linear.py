@@ -73,7 +73,7 @@ class PartlyLinearPlant(Plant):
         states = self.ports.states
         return [(body, (states[f"{body}.joint.angle"].state or 0) + turn, angle) for body, turn, angle in found]
 
-    def step(self, H: float) -> Outputs:
+    def step(self, H: float | str) -> Outputs:
         seen = super().step(H)
         self._look()
         return seen

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from threading import get_ident
 from typing import Any, Literal
@@ -38,6 +38,7 @@ from mbdy.engine.assembly.start import open_loop
 from mbdy.engine.core.binding import Owned
 from mbdy.engine.core.integrators import INTEGRATORS
 from mbdy.engine.files.rules import ruled
+from mbdy.engine.model.display import html_table
 from mbdy.engine.model.faults import OptionError, shown
 from mbdy.engine.model.units import real
 from mbdy.engine.model.values import array_of, chosen, values_of, whole
@@ -65,9 +66,9 @@ class Snapshot:
 
     time: float
     interpolation: str
-    variables: tuple[str, ...]
+    variables: tuple[str, ...] = field(repr=False)
     dynamics: Dynamics | None
-    data: bytes
+    data: bytes = field(repr=False)
 
 
 class Plant:
@@ -237,6 +238,10 @@ class Plant:
     def __repr__(self) -> str:
         return f"<Plant {self.model.name!r}, {len(self._x)} states, at {self.time} s>"
 
+    def _repr_html_(self) -> str:
+        rows = [(name, f"{value:.9g}") for name, value in zip(self.state_names, self.state.tolist(), strict=True)]
+        return html_table(f"{self!r}".strip("<>"), ("state", "value"), rows)
+
     def __reduce__(self) -> tuple[object, ...]:
         """Copies and pickles are plants of their own, at the same instant."""
         options = (self.internal_step, self.integrator, self.interpolation, self.formulation, self.dynamics)
@@ -263,7 +268,7 @@ class Plant:
             if not self.time:
                 self._watch.forget()
 
-    def step(self, H: float) -> Outputs:
+    def step(self, H: float | str) -> Outputs:
         """Advance by the communication step ``H`` [s], a number or a text with unit; outputs are those of its end.
 
         Raises `VariableError` for an input that is not finite, `StepError` for a bad H, `StateError` where the

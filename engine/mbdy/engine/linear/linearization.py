@@ -19,10 +19,11 @@ from mbdy.engine.linear.choice import Dynamics, equations_of, ported
 from mbdy.engine.linear.error_coordinates import ErrorCoordinates, error_coordinates, quaternion_tangent
 from mbdy.engine.linear.jacobians import Slopes
 from mbdy.engine.linear.loop_states import tangent
-from mbdy.engine.linear.modes import Mode, eigenvalues, modes
+from mbdy.engine.linear.modes import ModeTable, eigenvalues, modes
 from mbdy.engine.linear.operating_point import At, OperatingPoint, operating_point
 from mbdy.engine.linear.second_order import SecondOrder, generalized_forces, mobility, second_order
 from mbdy.engine.linear.steady import CHANGING, Steady, matrix_change
+from mbdy.engine.model.display import html_table
 from mbdy.engine.model.faults import MissingPackageError, RefusalError
 from mbdy.engine.model.patterns import places
 from mbdy.engine.model.ports import Ports, ports
@@ -74,6 +75,13 @@ class Linearization:
         sizes = f"{len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
         return f"<Linearization of {self.name!r}: {sizes}>"
 
+    def _repr_html_(self) -> str:
+        sorts = (("states", self.state_units), ("inputs", self.input_units), ("outputs", self.output_units))
+        rows = [
+            (sort, name, unit) for sort, units in sorts for name, unit in zip(getattr(self, sort), units, strict=True)
+        ]
+        return html_table(f"{self!r}".strip("<>"), ("", "name", "unit"), rows)
+
     def reduce(self, *, inputs: Iterable[str] | None = None, outputs: Iterable[str] | None = None) -> Linearization:
         """With some of the inputs and outputs, by names or patterns, in that order. Raises KeyError for an unknown."""
         u = list(range(len(self.inputs))) if inputs is None else places(self.inputs, inputs, "input")
@@ -92,7 +100,7 @@ class Linearization:
             second_order=self.second_order and self.second_order.reduced(u),
         )
 
-    def modes(self) -> tuple[Mode, ...]:
+    def modes(self) -> ModeTable:
         """Modes by frequency, those of rigid-body motion first."""
         return modes(self.A, self.states)
 

@@ -1,4 +1,4 @@
-"""Modes of a linear system: frequencies, damping ratios and shapes, with its rigid-body motions told apart.
+"""ModeTable of a linear system: frequencies, damping ratios and shapes, with its rigid-body motions told apart.
 
 Rigid-body motions are zero eigenvalues, several of one chain (a position and its speed), which rounding spreads over
 circles of the square root of its size. So they are taken out first: the null space of A, then that of what is left,
@@ -15,15 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbdy.engine.model.display import html_table
+
 Array = NDArray[np.float64]
 
+TOLD = 3
+"""Of so many states, those of the largest shares, a mode says."""
 ROUNDING = 1e-12
 """Singular values of a balanced A below this part of the largest are zero."""
 SAME = 1e-12
 """Parts of an eigenvalue below this part of its size are zero."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Mode:
     """One mode: a pair of complex ``eigenvalue`` s (that with the positive imaginary part), or a real one [1/s].
 
@@ -33,6 +37,11 @@ class Mode:
     eigenvalue: complex
     shape: Mapping[str, complex]
     rigid: bool = False
+
+    def __repr__(self) -> str:
+        said = "rigid" if self.rigid else f"{self.frequency:.6g} rad/s, damping ratio {self.damping:.4g}"
+        shares = sorted(self.shape.items(), key=lambda share: -abs(share[1]))[:TOLD]
+        return f"<Mode: {said}; {', '.join(f'{name} {abs(share):.2g}' for name, share in shares)}>"
 
     @property
     def frequency(self) -> float:
@@ -50,12 +59,22 @@ class Mode:
         return self.eigenvalue.imag > 0.0
 
 
-def modes(A: Array, names: Sequence[str]) -> tuple[Mode, ...]:
+class ModeTable(tuple[Mode, ...]):
+    """ModeTable in their order, a tuple that shows itself in a notebook."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        rows = [(f"{m.frequency:.6g}", f"{m.damping:.4g}", repr(m).rpartition("; ")[2].rstrip(">")) for m in self]
+        return html_table(f"{len(self)} modes", ("frequency [rad/s]", "damping ratio", "largest shares"), rows)
+
+
+def modes(A: Array, names: Sequence[str]) -> ModeTable:
     """The modes of ``e' = A e`` with states ``names``: rigid ones first, then by frequency."""
     from scipy.linalg import matrix_balance
 
     if not len(A):
-        return ()
+        return ModeTable()
     balanced, (scale, _) = matrix_balance(A, permute=False, separate=True)
     steps, rest = _staircase(balanced)
     shapes = []
@@ -67,7 +86,7 @@ def modes(A: Array, names: Sequence[str]) -> tuple[Mode, ...]:
     for value, vector in zip(map(_clean, values.tolist()), vectors.T, strict=True):
         if value.imag >= 0.0:
             shapes.append(Mode(value, _shape(scale * _lifted(vector, value, steps), names)))
-    return tuple(sorted(shapes, key=lambda mode: (not mode.rigid, mode.frequency, -mode.eigenvalue.real)))
+    return ModeTable(sorted(shapes, key=lambda mode: (not mode.rigid, mode.frequency, -mode.eigenvalue.real)))
 
 
 def eigenvalues(A: Array) -> NDArray[np.complex128]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.assembly.start import closed_state, given_starts, prepared, refuse_idle, started, tell_moves
+from mbdy.engine.model.display import table_of_names
 from mbdy.engine.model.faults import OptionError, RefusalError, UnknownNameError, shown
 from mbdy.engine.model.owners import name_of
 from mbdy.engine.model.ports import Ports, ports, whole_inputs
@@ -32,10 +33,10 @@ class Running(Protocol):
     @property
     def state_names(self) -> tuple[str, ...]: ...
 
-    def __getitem__(self, name: str, /) -> Array | float: ...
+    def __getitem__(self, name: str, /) -> Any: ...
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OperatingPoint:
     """States ``x`` (n_x), inputs ``u`` (n_u) and parameters ``p`` (n_p), in the order of the vectors of ``ports``."""
 
@@ -44,7 +45,10 @@ class OperatingPoint:
     u: Array
     p: Array
 
-    def __getitem__(self, name: str) -> Array | float:
+    def __repr__(self) -> str:
+        return f"<OperatingPoint: {len(self.x)} states; {table_of_names(self.ports.state_names)}>"
+
+    def __getitem__(self, name: str) -> Any:
         """Value of a state, an input or a parameter by name; an array for several elements. Raises KeyError."""
         variable, part = self.ports.find(name)
         if variable.causality == "output":

@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Literal
 
+from mbdy.engine.model.display import html_table
 from mbdy.engine.model.faults import UnknownNameError, shown
 from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, name_of, wheels_of
 from mbdy.engine.model.patterns import LEFT_OUT, matches
@@ -53,7 +54,7 @@ class StatePart:
         return name_of(*self.integrated) if self.integrated else self.name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ports:
     """The table: ``inputs``, ``parameters``, ``outputs`` in the order of their vectors, and ``states``."""
 
@@ -67,6 +68,14 @@ class Ports:
     hidden: tuple[Variable, ...] = field(default=())
     """Inputs and outputs that `PortChoice` leaves out: they have no places in ``u`` and ``y``. Inputs keep their start
     values; states and start values keep their names and places in ``x`` and ``s``."""
+
+    def __repr__(self) -> str:
+        sizes = ((self.inputs, "inputs"), (self.parameters, "parameters"), (self.outputs, "outputs"))
+        return f"<Ports: {', '.join(f'{len(variables)} {what}' for variables, what in sizes)}>"
+
+    def _repr_html_(self) -> str:
+        rows = [(v.name, v.causality, v.unit, v.description) for v in self]
+        return html_table(f"{self!r}".strip("<>"), ("name", "causality", "unit", "description"), rows)
 
     def __iter__(self) -> Iterator[Variable]:
         yield from self.inputs

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.contents import SourceFile
+from mbdy.engine.model.display import html_table, table_of_names
 from mbdy.engine.model.faults import RefusalError, UnknownNameError
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 
@@ -309,7 +310,7 @@ class PortChoice:
     outputs: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Model:
     """A system of bodies in the order of its file, with gravity [m/s2] and the start of a run.
 
@@ -335,6 +336,14 @@ class Model:
     def __post_init__(self) -> None:
         object.__setattr__(self, "initial", MappingProxyType(dict(self.initial)))
         object.__setattr__(self, "guess", MappingProxyType(dict(self.guess)))
+
+    def __repr__(self) -> str:
+        loops = f", {len(self.loops)} loops" if self.loops else ""
+        return f"<Model {self.name!r}: {len(self.bodies)} bodies{loops}; {table_of_names(list(self.index))}>"
+
+    def _repr_html_(self) -> str:
+        rows = [(b.name, f"{b.mass:.6g}", f"{b.joint.kind} to {b.joint.to}") for b in self.bodies]
+        return html_table(f"Model {self.name!r}", ("body", "mass [kg]", "joint"), rows)
 
     def __getstate__(self) -> dict[str, object]:
         """What pickle and copy keep: a read-only mapping is neither pickled nor copied as it is."""

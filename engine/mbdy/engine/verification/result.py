@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from mbdy.engine.model.display import html_table
 from mbdy.engine.model.text import visible
 
 MOST_SENTENCES = 2
@@ -89,7 +90,7 @@ class Residual:
         return self.found is None or self.found.agrees
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification:
     """What `verify` found; ``str()`` of it is a table. State 0 is the start of the file.
 
@@ -176,6 +177,12 @@ class Verification:
             else:
                 lines.append((item.title, _figure(item.found), item.found.where if item.found.figure else ""))
         return tuple(lines)
+
+    def __repr__(self) -> str:
+        return f"<Verification of {self.heading}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(f"{self.heading}: {self.verdict}", ("", "figure", "where"), self.rows())
 
     def __str__(self) -> str:
         rows = self.rows()
