@@ -8,7 +8,7 @@ from mbdy.engine.files.read import dumps, load, loads, save
 from mbdy.engine.files.rules import keep_rules, ports
 from mbdy.engine.linear.choice import Dynamics, Linear, PartlyLinear, compiled, equations_of
 from mbdy.engine.linear.linearization import Linearization, fastest, linearize
-from mbdy.engine.linear.modes import Mode
+from mbdy.engine.linear.modes import Mode, ModeTable
 from mbdy.engine.linear.operating_point import OperatingPoint
 from mbdy.engine.linear.second_order import SecondOrder
 from mbdy.engine.linear.trim import TrimError, trim
@@ -54,6 +54,7 @@ __all__ = [
     "MbdyWarning",
     "MissingPackageError",
     "Mode",
+    "ModeTable",
     "Model",
     "ModelError",
     "ModelWarning",

@@ -1,4 +1,4 @@
-"""ModeTable of a linear system: frequencies, damping ratios and shapes, with its rigid-body motions told apart.
+"""Modes of a linear system: frequencies, damping ratios and shapes, with its rigid-body motions told apart.
 
 Rigid-body motions are zero eigenvalues, several of one chain (a position and its speed), which rounding spreads over
 circles of the square root of its size. So they are taken out first: the null space of A, then that of what is left,
@@ -60,7 +60,7 @@ class Mode:
 
 
 class ModeTable(tuple[Mode, ...]):
-    """ModeTable in their order, a tuple that shows itself in a notebook."""
+    """Modes in their order, a tuple that shows itself in a notebook."""
 
     __slots__ = ()
 
