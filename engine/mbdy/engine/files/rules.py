@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from os import PathLike
 
 from mbdy.engine.files.read import CHECKED, model_from, model_of
 from mbdy.engine.files.write import dumps
-from mbdy.engine.model.faults import Fault, ModelError, ModelWarning
+from mbdy.engine.model.faults import Fault, ModelError, ModelWarning, path_of, shown
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.ports import ports as ports_of
 from mbdy.engine.model.system import Model
+from mbdy.engine.model.units import real
 
+NUMERIC = ("float", "Vector3", "Matrix3", "Quaternion", "Rows")
+"""Types of the fields of a model that are numbers."""
 MADE_IN_PYTHON = "<model made in Python>"
 
 
@@ -30,6 +35,30 @@ def ports(model: Model | str | PathLike[str]) -> Ports:
     return ports_of(model_from(model))
 
 
+def _odd_numbers(part: object, path: str) -> Iterator[Fault]:
+    """What stands in the place of a real number in ``part`` of a model, such as a complex stiffness."""
+    for field in fields(part):  # type: ignore[arg-type]
+        value, key = getattr(part, field.name), f"{path}.{field.name}"
+        if is_dataclass(value):
+            yield from _odd_numbers(value, key)
+        elif isinstance(value, Mapping):
+            for name, inner in value.items():
+                yield from _odd_numbers(inner, f"{path}.{field.name.removesuffix('s')}.{name}")
+        elif field.type in (tuple, float) or any(sort in str(field.type) for sort in NUMERIC):
+            for leaf in _leaves(value):
+                if real(leaf) is None:
+                    yield Fault(key, f"must be real numbers, got {shown(leaf)}", "give numbers in SI")
+                    break
+
+
+def _leaves(value: object) -> Iterator[object]:
+    if isinstance(value, list | tuple) or getattr(value, "ndim", 0):
+        for entry in value:  # type: ignore[union-attr]
+            yield from _leaves(entry)
+    else:
+        yield value
+
+
 def keep_rules(model: Model) -> None:
     """Raise `ModelError` where ``model`` breaks a rule of model files; it is written as one and read again.
 
@@ -38,6 +67,8 @@ def keep_rules(model: Model) -> None:
     if CHECKED.get(id(model)) is model:
         return
     source = model.source or MADE_IN_PYTHON
+    if odd := [fault for body in model.bodies for fault in _odd_numbers(body, path_of(("body", body.name)))]:
+        raise ModelError(source, odd)
     try:
         text = dumps(model)
     except (TypeError, ValueError, AttributeError, IndexError) as fault:

@@ -15,7 +15,7 @@ from mbdy.engine.model.faults import Findings
 from mbdy.engine.model.laws import laws_of
 from mbdy.engine.model.ports import state_parts
 from mbdy.engine.model.system import IDENTITY, ZERO3, Body, Joint, Loop, Matrix3, Model, PortChoice, Side
-from mbdy.engine.model.units import odd_angle
+from mbdy.engine.model.units import odd_angle, real
 
 
 def dumps(model: Model) -> str:
@@ -185,8 +185,8 @@ def _literal(value: object) -> str:
 
     if isinstance(value, str):
         return tomlkit.string(value).as_string()
-    if isinstance(value, int | float):
-        return tomlkit.float_(repr(float(value))).as_string()
+    if (number := real(value)) is not None:
+        return tomlkit.float_(repr(number)).as_string()
     if isinstance(value, Iterable):
         return f"[{', '.join(map(_literal, value))}]"
     raise TypeError(f"a model file has no {type(value).__name__}, got {value!r}")
