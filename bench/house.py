@@ -35,6 +35,13 @@ BUILT_SINCE = {
     "gravity gradient of nodes and flexible bodies": 90,
     "reduced bodies: rigid shares of nodes, interfaces, numbers": 490,
     "FMUs: names that link, sparse dependencies, nominals, events": 420,
+    "readers that believe no file, limits": 400,
+    "files read once, evidence, standard streams, pages": 480,
+    "numbers of any type, one base of errors, what shows itself": 490,
+    "records, logged signals, states in files": 380,
+    "letters that act, formats, odd options": 200,
+    "work error in model exchange, friction of linear plants, bends, overflows": 400,
+    "schedules of shared kernels": 840,
 }
 """Lines that capabilities took which were not there then."""
 C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
