@@ -68,6 +68,38 @@ def test_springs_too_fast_for_the_step_show(frequency: float, kept: float) -> No
     assert float(y["system.work_error"]) == pytest.approx(float(y["system.energy"]) - start, rel=1e-12)
 
 
+BETWEEN_STOPS = """
+mbdy = 1
+[system]
+gravity = [0, -9.81, 0]
+[body.p]
+mass = 4
+com = [0.3, 0, 0]
+inertia = [0.1, 0.12, 0.12]
+[body.p.joint]
+to = "inertial"
+kind = "revolute"
+axis = [0, 0, 1]
+stop_lower = "-100 deg"
+stop_stiffness = 2000
+stop_damping = 20
+friction = 0.2
+cubic_stiffness = 0.3
+harness = [[-2, 0.5], [0, 0.1], [2, -0.4]]
+[initial]
+p.joint.angle = "-30 deg"
+"""
+
+
+def test_what_laws_take_is_no_error() -> None:
+    """A pendulum that swings into a damped stop, on which it loses most of its energy."""
+    plant = Plant(loads(BETWEEN_STOPS), step=1e-4)
+    start = float(plant["system.energy"])
+    plant.step(2.0)
+    assert float(plant["system.energy"]) - start < -3.0
+    assert abs(error(plant)) < 2e-5
+
+
 def errors_of(seed: int, integrator: str, steps: tuple[float, ...]) -> list[float]:
     """Of a random tree under random inputs, switches among them, after 0.08 s."""
     model = random_model(seed, 5, floating_motion=False, gradient=seed % 4 == 3)

@@ -53,14 +53,19 @@ def _lag(law: Law, numbers: Numbers, step: SX, inertia: SX, rate: SX) -> SX:
     return ca.fmax(step * law.resistance(numbers, rate) - inertia, 0)
 
 
-def unstored(kind: Structure, k: dict[str, SX], q: SX, u: SX, actuation: SX) -> SX:
-    """The part (n_u) of `effort` that no energy is stored by: the input, and laws that dissipate."""
+def unstored(kind: Structure, k: dict[str, SX], q: SX, u: SX, actuation: SX, rest: SX) -> SX:
+    """The part (n_u) of `effort` that no energy is stored by: the input, and what laws take from a rate. A law that
+    stores energy has at rest the effort that its potential gives."""
     n = kind.form.n_axes
-    tau = SX(actuation)
+    tau, vectors = SX(actuation), {**k, "stretch": q[:n, 0] - rest}
     for law in laws_of(kind.laws):
         for i in range(kind.form.n_u if law.of_rates else n):
+            numbers, at = law.numbers(vectors, i), q[i] if i < n else None
+            moving = SX(law.effort(numbers, at, u[i]))
             if not law.potential:
-                tau[i] += law.effort(law.numbers(k, i), q[i] if i < n else None, u[i])
+                tau[i] += moving
+            elif ca.depends_on(moving, u[i]):
+                tau[i] += moving - law.effort(numbers, at, 0)
     return tau
 
 

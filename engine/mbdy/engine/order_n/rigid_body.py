@@ -95,7 +95,7 @@ def outward(kind: Structure, root: bool, drifting: bool, summed: bool) -> ca.Fun
         p, sums = spatial.cross_force(V, momentum) - load, ca.horzcat(load[3:], momentum[3:])
         power += ca.dot(load[:3], V[:3]) + ca.dot(load[3:], V[3:] + drift)
     if not kind.floating:
-        power += ca.dot(efforts.unstored(kind, k, q, u, actuation), u)
+        power += ca.dot(efforts.unstored(kind, k, q, u, actuation, rest), u)
     for i in range(kind.wheels):
         a = k["spin_axes"][3 * i : 3 * i + 3]
         p += ca.vertcat(ca.cross(V[:3], a * h[i]) + a * wheel_torques[i], SX(3, 1))
