@@ -13,8 +13,8 @@ import pytest
 
 from mbdy.app.panels import MOST_PANELS, POINTS, sections, thinned
 from mbdy.app.report import report
-from mbdy.blocks import simulate
-from mbdy.engine import load
+from mbdy.blocks import Plant, simulate
+from mbdy.engine import RefusalError, load, loads
 from systems import star
 
 PANELS = re.compile(r'<script type="application/json" id="panels">(.*?)</script>', re.DOTALL)
@@ -173,3 +173,18 @@ def test_commands_and_signals_of_a_controlled_run(satellite: Path, tmp_path: Pat
     error = "attitude_error, largest in the last tenth; within 2% of its largest from 4 s on"
     for text in ("Inputs and commands", "Signals", error, "bus.torque, largest", "0.0349 N.m"):
         assert text in page, text
+
+
+def test_a_report_is_of_the_runs_own_model_and_not_over_its_files(tmp_path):
+    source = tmp_path / "one.toml"
+    text = "mbdy = 1\n[body.{}]\nmass = 1\ninertia = [1, 1, 1]\njoint = {{ to = 'inertial', kind = 'free' }}\n"
+    source.write_text(text.format("one"))
+    run, other = simulate(source, until=0.1), loads(text.format("other"))
+    with pytest.raises(RefusalError, match=r"has no one\."):
+        report(run, other, tmp_path / "page.html")
+    with pytest.raises(RefusalError, match="was read for this model"):
+        report(run, load(source), source)
+    with pytest.raises(RefusalError, match="was read for this model"):
+        Plant(source).save_state(source)
+    assert source.read_text() == text.format("one")
+    assert report(run, source, tmp_path / "page.html").exists()

@@ -36,6 +36,8 @@ def read_for(model: Model) -> list[Path]:
 
 def written(model: Path, output: Path | None, ending: str, *, sources: Iterable[Path | None] = ()) -> Path:
     """The file that a command writes: ``output``, or that of the model's name with ``ending`` in the current folder."""
+    from mbdy.engine.model.whole_file import same
+
     path = output or Path(model.with_suffix(ending).name)
     if output is None and same(path, model):
         raise RequestError(f"{model}: is the model file, which {path} would be written over; name another with -o")
@@ -47,7 +49,7 @@ def file_name(path: Path, option: str, *, sources: Iterable[Path | None] = ()) -
 
     Where it is standard output, all else that the command says goes to stderr from now on.
     """
-    from mbdy.engine.model.whole_file import STANDARD_OUTPUT
+    from mbdy.engine.model.whole_file import STANDARD_OUTPUT, same
 
     if os.path.isdir(path):
         raise RequestError(f"{option}: {path} is a folder; give a file name")
@@ -85,10 +87,3 @@ def filled(path: Path, ending: str) -> Iterator[Path]:
         yield part
         with whole_file(path, binary=True) as stream, part.open("rb") as file:
             shutil.copyfileobj(file, stream)
-
-
-def same(path: Path, other: Path) -> bool:
-    """Also by another name of the same file: a link, or other letters where a system does not tell them apart."""
-    if path.exists() and other.exists():
-        return path.samefile(other)
-    return os.path.realpath(path).casefold() == os.path.realpath(other).casefold()

@@ -15,16 +15,17 @@ from mbdy.app.panels import MOST_PANELS, Section, sections
 from mbdy.app.summary import CONSERVED, SETTLED, causes, drifts, efforts, residual, settlings, work_error
 from mbdy.app.tree import TreeEntry, branches, degrees_of_freedom
 from mbdy.blocks import Run
-from mbdy.engine import Model, Variable
+from mbdy.engine import Model, RefusalError, Variable, ports
+from mbdy.engine.files.read import model_from
 from mbdy.engine.model.text import html
-from mbdy.engine.model.whole_file import whole_file
+from mbdy.engine.model.whole_file import not_over, whole_file
 
 SLUGS = str.maketrans(" ", "-")
 
 
 def report(
     run: Run,
-    model: Model,
+    model: Model | str | PathLike[str],
     path: str | PathLike[str],
     *,
     settings: Mapping[str, str] | None = None,
@@ -41,7 +42,13 @@ def report(
     ``values``    inputs, parameters and start values set otherwise than in the model, in SI by scalar name.
     ``acting``    what acts on each momentum from outside, as `mbdy.app.summary.causes` says; by the model and
                   ``values`` if left out.
+
+    Raises `RefusalError` where the run is of another model, or ``path`` is a file that the model was read from.
     """
+    model = model_from(model)
+    not_over(path, (source.place for source in model.files))
+    if others := run.ports.by_name.keys() - ports(model).by_name.keys():
+        raise RefusalError(f"the run is not of {model.name!r}, which has no {min(others)}", "give the run's own model")
     heading = title or model.name
     with np.errstate(all="ignore"):  # a run that blew up may hold numbers whose squares do not exist
         drawn = sections(run) if len(run) else []

@@ -42,6 +42,7 @@ from mbdy.engine.model.display import html_table
 from mbdy.engine.model.faults import OptionError, shown
 from mbdy.engine.model.units import real
 from mbdy.engine.model.values import array_of, chosen, values_of, whole
+from mbdy.engine.model.whole_file import not_over
 from mbdy.engine.verification.formulations import ORDER_N
 
 Array = NDArray[np.float64]
@@ -399,7 +400,9 @@ class Plant:
         """Write everything the plant is now to a file, to come back to with `restore_state`, in another process too.
 
         States, parameters, start values, inputs, time, latches and the sum of work; not the step and the integrator.
+        Raises `RefusalError` for a file that the model was read from.
         """
+        not_over(path, (source.place for source in self.model.files))
         alike = facts_of(self.model, interpolation=self.interpolation, dynamics=self.dynamics)
         facts = {"name": self.model.name, "time": self.time, **alike}
         write_state(path, StateFile(facts, self.save().data))

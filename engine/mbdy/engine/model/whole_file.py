@@ -7,10 +7,12 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
+
+from mbdy.engine.model.faults import RefusalError
 
 PART = ".mbdy-"
 """How the names of files begin that are not whole yet."""
@@ -48,6 +50,19 @@ def whole_file(path: str | os.PathLike[str], *, binary: bool = False) -> Iterato
     finally:
         if part:
             part.unlink(missing_ok=True)
+
+
+def same(path: Path, other: Path) -> bool:
+    """Also by another name of the same file: a link, or other letters where a system does not tell them apart."""
+    if path.exists() and other.exists():
+        return path.samefile(other)
+    return os.path.realpath(path).casefold() == os.path.realpath(other).casefold()
+
+
+def not_over(path: str | os.PathLike[str], sources: Iterable[str | os.PathLike[str]]) -> None:
+    """Refuses to write over a file that was read for a model, with `RefusalError`."""
+    if any(same(Path(path), Path(source)) for source in sources):
+        raise RefusalError(f"{path} was read for this model and would be written over", "give another file name")
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
