@@ -368,6 +368,7 @@ def test_a_run_is_resumed_from_a_file(satellite: Path, tmp_path: Path, mbdy):
     for words, fragment in (
         (("--until", "0.5", "--resume", "half.state"), "half.state stands at 0.5 s"),
         (("--until", "1", "--resume", "whole.csv"), "whole.csv: is no state"),
+        (("--until", "1", "--resume", "half.state", "-o", "half.state"), "half.state is named for something else"),
         (("--until", "1", "--resume", "half.state", "--input", "whole.csv"), "--resume: times"),
         (("--until", "1", "--resume", "half.state", "--set", "bus.omega[1]=1"), "before the first step"),
         (("--until", "1", "--save-state", "satellite.toml"), "--save-state"),

@@ -63,12 +63,13 @@ def test_a_signal_that_begins_late_and_bad_ones():
     np.testing.assert_array_equal(run["log.late"], [math.nan, 0.1, 0.2])
     for given, message in (
         ({"log.a b": 1.0}, "log.a b"), ({"log.a": "1"}, "real numbers"), ({"log.a": 1j}, "real numbers"),
+        ({"log.a[1]": 1.0}, "elements go together"), ({"log.a [deg]": 1.0, "log.a": 2.0}, "give one name"),
         ({"log.a": [[1.0]]}, "a row of them"), ({"log.a": []}, "a row of them"), ({"log.": 1.0}, "log"),
     ):  # fmt: skip
         with pytest.raises(SimulationError, match=message) as caught:
             simulate(arm(), until=0.2, every=0.1, sample=0.1, controller=lambda t, y, g=given: g if t else None)
         assert len(caught.value.run) == 1
-    with pytest.raises(SimulationError, match="2 values is needed each time"):
+    with pytest.raises(SimulationError, match="2 values are needed each time"):
         simulate(arm(), until=0.2, every=0.1, sample=0.1, controller=lambda t, y: {"log.a": [1.0] * (3 if t else 2)})
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mbdy.blocks import Plant, VariableError, simulate
+from mbdy.blocks import LinearPlant, Plant, SimulationError, VariableError, simulate
 from mbdy.engine import Body, Joint, Loop, Model, Side
 from systems import diagonal
 
@@ -97,3 +97,32 @@ def test_what_is_no_state_of_this_plant_is_refused(tmp_path: Path):
         plant.restore_state(tmp_path / "none.state")
     path.write_bytes(good)
     plant.restore_state(path)
+
+
+def test_dynamics_are_alike_however_their_numbers_are_written(tmp_path: Path):
+    model = Model(name="two", bodies=linkage().bodies[:1])
+    plants = [LinearPlant(model, at={"crank.joint.angle": angle}) for angle in (0, np.float64(0.0), (0.0,))]
+    plants[0].save_state(tmp_path / "linear.state")
+    for plant in plants[:2]:
+        plant.restore_state(tmp_path / "linear.state")
+    with pytest.raises(VariableError, match="its dynamics is"):
+        LinearPlant(model, at={"crank.joint.angle": 0.1}).restore_state(tmp_path / "linear.state")
+    kept = Plant(linkage(), dynamics=None)
+    with pytest.raises(VariableError, match="its model is another"):
+        kept.restore_state(tmp_path / "linear.state")
+
+
+def test_an_interrupted_run_leaves_the_plant_at_its_last_row(monkeypatch):
+    plant, run_rows, calls = Plant(linkage()), Plant.run, []
+
+    def interrupted(self, *args, **more):
+        found = run_rows(self, *args, **more)
+        calls.append(self.time)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(Plant, "run", interrupted)
+    with pytest.raises(SimulationError, match="interrupted") as caught:
+        simulate(plant, until=2000.0, every=0.125)
+    assert plant.time == pytest.approx(calls[0]) == caught.value.run.time[-1]

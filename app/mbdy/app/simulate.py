@@ -103,10 +103,14 @@ def simulate(
         typer.Option(metavar="RUN.html", help="File for a report with plots; - is stdout.", parser=output_file),
     ] = None,
     resume: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Go on from a state that --save-state wrote, to --until.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Go on from a state that --save-state wrote, to --until.", parser=input_file),
     ] = None,
     state: Annotated[
-        Path | None, typer.Option("--save-state", metavar="FILE", help="File for the state at the end of the run.")
+        Path | None,
+        typer.Option(
+            "--save-state", metavar="FILE", help="File for the state at the end of the run.", parser=output_file
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Say the summary as JSON, in SI units.")] = False,
 ) -> None:
@@ -115,7 +119,7 @@ def simulate(
         raise RequestError("--linear: says how to read an input table; give one with --input FILE.csv")
     if resume and inputs:
         raise RequestError("--resume: times of an --input count from 0; leave one of the two out")
-    asked = ((csv, "-o", (model, inputs)), (report, "--report", (model, inputs, csv)))
+    asked = ((csv, "-o", (model, inputs, resume)), (report, "--report", (model, inputs, resume, csv)))
     for path, option, others in (*asked, (state, "--save-state", (model, inputs, csv, report))):
         if path:
             file_name(_suited(path, option), option, sources=others)
@@ -125,7 +129,7 @@ def simulate(
             file_name(path, option, sources=read_for(loaded))
     from mbdy.app.assignments import assigned
     from mbdy.blocks import Plant
-    from mbdy.blocks.grids import usual_period
+    from mbdy.blocks.grids import shifted, usual_period
 
     end, internal = seconds(until, "--until"), seconds(step, "--step")
     settings = RunSettings(
@@ -151,9 +155,10 @@ def simulate(
             )
         if not every:
             settings = replace(settings, every=max(internal, usual_period(end - plant.time)))
-    begin = plant.time
+    begin, brought = plant.time, _brought(plant) if resume else {}
     assignments = assigned(plant, assign or [])
     values = {name: value for one in assignments for name, value in zip(one.scalars, one.values, strict=True)}
+    values = brought | values
     table = _table(plant, settings, values)
     for path, option in ((csv, "-o"), (report, "--report"), (state, "--save-state")):
         if path:
@@ -162,7 +167,7 @@ def simulate(
     wanted = _parts(record or [])
     with busy("simulating") as tell:
         run, fault = _run(plant, settings, table, patterns, wanted, tell)
-    run = replace(run, time=run.time + begin) if begin else run
+    run = replace(run, time=shifted(run.time, begin, settings.every)) if begin else run
     sources = [*loaded.files, *([table.source] if table and table.source else [])]
     done = Done(run, loaded, settings, values | _sizes(table), sources, fault)
     if csv:
@@ -224,10 +229,12 @@ class Done:
     def where(self) -> str:
         """Where the rows of a run that ended early are."""
         rows = [str(path) for sort, path in self.kept.items() if sort != "state"]
+        state = f"the state is in {self.kept['state']}" if "state" in self.kept else ""
         if not rows:
-            return "nothing was kept" + ("" if self.lost else " (no -o, no --report)")
+            return state or "nothing was kept" + ("" if self.lost else " (no -o, no --report)")
         files, last = " and ".join(rows), self.run.time[-1] if len(self.run) else 0.0
-        return f"rows up to {last:.9g} s are in {files} ({counted(len(self.run), 'row')})"
+        kept = f"rows up to {last:.9g} s are in {files} ({counted(len(self.run), 'row')})"
+        return f"{kept}; {state}" if state else kept
 
 
 def _suited(path: Path, option: str) -> Path:
@@ -251,6 +258,17 @@ def _table(plant: Plant, settings: RunSettings, values: Mapping[str, float]) -> 
     if twice := sorted(values.keys() & set(table.names)):
         raise RequestError(f"--set {twice[0]}: {settings.inputs} gives this input too; take it out of one")
     return table
+
+
+def _brought(plant: Plant) -> dict[str, float]:
+    """Inputs and parameters, by scalar name, that a resumed state has otherwise than the model."""
+    table, found = plant.ports, {}
+    for kind, names in (("input", table.input_names), ("parameter", table.parameter_names)):
+        for name, usual in zip(names, table.vector(kind), strict=True):
+            now = float(plant[name])
+            if now != usual:
+                found[name] = now
+    return found
 
 
 def _sizes(table: InputTable | None) -> dict[str, float]:

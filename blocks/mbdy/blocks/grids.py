@@ -63,6 +63,13 @@ def grid(what: str, period: float, until: float, close: float) -> Array:
     return times if times[-1] == until else np.append(times, until)
 
 
+def shifted(times: Array, begin: float, period: float) -> Array:
+    """``times`` from ``begin`` on; those that are multiples of the ``period`` are the very numbers of `multiples`."""
+    moved = times + begin
+    counts = np.rint(moved / period)
+    return np.where(np.abs(moved - counts * period) <= CLOSE * period, counts * period, moved)
+
+
 def merged(close: float, *grids: Array) -> Array:
     """All instants of several grids, in order, each once."""
     times = np.sort(np.concatenate(grids))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ class Signals:
     def __init__(self, rows: int) -> None:
         self._rows = rows
         self._now: dict[str, Array] = {}
+        self._texts: dict[str, str] = {}
         self._columns: dict[str, Array] = {}
         self._variables: dict[str, Variable] = {}
 
@@ -35,14 +35,18 @@ class Signals:
         if named is None:
             raise VariableError(f"the controller logs {text!r}; give a name such as 'log.pointing_error [deg]'")
         name, unit = named["name"], named["unit"] or ""
+        if unit.isdigit():
+            raise VariableError(f"the controller logs {text!r}: elements go together, 'log.{name}': [..., ...]")
+        if self._texts.setdefault(name, text) != text:
+            raise VariableError(f"the controller logs {text!r} and {self._texts[name]!r}; give one name")
         try:
             numbers = array_of(f"the controller logs {text!r}", value)
         except RefusalError as refusal:
             raise VariableError(str(refusal)) from None
         known = self._variables.get(name)
         if numbers.ndim > 1 or not numbers.size or (known and known.size != numbers.size):
-            wanted = f"{known.size} values" if known else "a number, or a row of them,"
-            raise VariableError(f"the controller logs {text!r}: {wanted} is needed each time, got {shown(value)}")
+            wanted = f"{known.size} values are" if known else "a number, or a row of them, is"
+            raise VariableError(f"the controller logs {text!r}: {wanted} needed each time, got {shown(value)}")
         if known is None:
             labels = ("",) if numbers.size == 1 else tuple(f"[{k + 1}]" for k in range(numbers.size))
             self._variables[name] = Variable(
@@ -50,8 +54,6 @@ class Signals:
                 description="Logged by the controller", labels=labels, port=LOG,
             )  # fmt: skip
             self._columns[name] = np.full((self._rows, numbers.size), np.nan)
-        elif unit and unit != known.units[0]:
-            self._variables[name] = replace(known, units=(unit,) * known.size)
         self._now[name] = numbers.ravel().copy()
 
     def add(self, row: int) -> None:

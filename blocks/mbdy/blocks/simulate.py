@@ -235,7 +235,12 @@ def _run_rows(plant: Plant, schedule: _Schedule, recorder: Recorder, tell: Progr
     for begin in range(0, steps, at_once):
         end = min(begin + at_once, steps)
         given = None if rows is None else rows[begin : end + 1]
-        values, fault = plant.run(end - begin, times[-1] / steps, inputs=given, pick=recorder.picked)
+        before = plant.save()
+        try:
+            values, fault = plant.run(end - begin, times[-1] / steps, inputs=given, pick=recorder.picked)
+        except KeyboardInterrupt:  # the rows are lost, so the plant goes back to the last one that is not
+            plant.restore(before)
+            raise
         done = slice(begin + 1, begin + 1 + len(values))
         recorder.add_rows(times[done], values, recorded[done], None if given is None else given[1 : 1 + len(values)])
         if fault:

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from os import PathLike
 from typing import Any
+
+import numpy as np
 
 from mbdy.blocks.errors import VariableError
 from mbdy.engine import Dynamics, Model, __version__, dumps
@@ -30,7 +33,20 @@ class StateFile:
 def facts_of(model: Model, *, interpolation: str, dynamics: Dynamics | None) -> dict[str, Any]:
     """What must be alike of the plant that saves a state and the one that takes it up."""
     text = dumps(model).encode("utf-8", "surrogatepass")
-    return {"model": hashlib.sha256(text).hexdigest(), "interpolation": interpolation, "dynamics": repr(dynamics)}
+    return {"model": hashlib.sha256(text).hexdigest(), "interpolation": interpolation, "dynamics": _plain(dynamics)}
+
+
+def _plain(value: object) -> Any:
+    """``value`` as JSON has it, however its numbers were written."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {"kind": type(value).__name__, **{f.name: _plain(getattr(value, f.name)) for f in fields(value)}}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in sorted(value.items())}
+    if isinstance(value, str) or value is None:
+        return value
+    if isinstance(value, tuple):
+        return [_plain(entry) for entry in value]
+    return np.asarray(value, dtype=float).tolist()
 
 
 def write_state(path: str | PathLike[str], state: StateFile) -> None:
