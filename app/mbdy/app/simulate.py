@@ -262,13 +262,12 @@ def _table(plant: Plant, settings: RunSettings, values: Mapping[str, float]) -> 
 
 def _brought(plant: Plant) -> dict[str, float]:
     """Inputs and parameters, by scalar name, that a resumed state has otherwise than the model."""
-    table, found = plant.ports, {}
-    for kind, names in (("input", table.input_names), ("parameter", table.parameter_names)):
-        for name, usual in zip(names, table.vector(kind), strict=True):
-            now = float(plant[name])
-            if now != usual:
-                found[name] = now
-    return found
+    table = plant.ports
+    usual = (
+        zip(table.input_names, table.vector("input"), strict=True),
+        zip(table.parameter_names, table.vector("parameter"), strict=True),
+    )
+    return {name: now for kind in usual for name, value in kind if (now := float(plant[name])) != value}
 
 
 def _sizes(table: InputTable | None) -> dict[str, float]:
