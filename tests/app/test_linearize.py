@@ -127,3 +127,8 @@ def test_no_steady_motion_is_exit_status_one(mbdy, beam):
     assert told.status == 1
     assert told.json["ok"] is False
     assert "no steady motion found" in told.json["error"]
+
+
+def test_what_trim_has_moved_is_told(beam: Path, mbdy):
+    said = mbdy("linearize", beam, "--at", "beam.joint.angle=0.3", "--trim")
+    assert re.search(r"trim moved beam\.joint\.angle = [-\d.e]+", said.out)

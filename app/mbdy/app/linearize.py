@@ -117,6 +117,8 @@ def linearize(
         show_json({"ok": True, **_facts(linearization), "file": file, "warnings": said_warnings})
         return
     _show(linearization, modes)
+    if trim:
+        say(f"trim moved {', '.join(_moved(plant, point)) or 'nothing'}")
     for remark in (*linearization.notes, *_steep(linearization, internal)):
         note(f"note: {remark}")
     if file:
@@ -129,6 +131,14 @@ def _trimmed(plant: Plant, free: list[str] | None, hold: list[str]) -> Operating
     from mbdy.engine import trim
 
     return trim(plant.model, at=plant, free=free, hold=hold)
+
+
+def _moved(plant: Plant, point: OperatingPoint | Plant) -> list[str]:
+    """States and inputs that are otherwise at the ``point``, with their values there."""
+    named = {*plant.ports.by_name, *plant.output_names, *plant.input_names}
+    names = [name for name in (*plant.ports.state_names, *plant.input_names) if name in named]
+    values = ((name, float(plant[name]), float(point[name])) for name in names)
+    return [f"{name} = {now:.9g}" for name, before, now in values if abs(now - before) > 1e-9 * max(1.0, abs(before))]
 
 
 def _parts(texts: list[str] | None) -> list[str] | None:
