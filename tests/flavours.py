@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import pytest
 
 
 @dataclass(frozen=True)
@@ -45,3 +48,12 @@ def one_by_one() -> list[Flavour]:
 UNLIKE = flavours(scalars=False)
 """One of each kind and version."""
 PYTHON, NATIVE = flavours(kind="python", scalars=False), flavours(kind="native", scalars=False)
+
+
+def mostly(quick: list[Flavour], some: list[Flavour]) -> list[Any]:
+    """``some`` flavours, of which those that are not ``quick`` ones run with the long sweeps."""
+    return [one if one in quick else pytest.param(one, marks=pytest.mark.slow) for one in some]
+
+
+QUICK_NATIVE = mostly(NATIVE[:1], NATIVE)
+"""For tests that compile at length: their subject is the same C."""

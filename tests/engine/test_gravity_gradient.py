@@ -43,6 +43,7 @@ DIFFERENCED = 1e-8
 """Relative: fourth differences of order-one functions in steps of 1e-3."""
 EARTH = 3.986004418e14
 SYSTEMS = 40
+QUICK = 10
 
 
 def column(value: Any) -> np.ndarray:
@@ -192,7 +193,9 @@ def test_locked_dumbbell_is_one_rigid_body():
     assert abs(y["system.work_residual"]) < ROUNDING
 
 
-@pytest.mark.parametrize("seed", range(SYSTEMS))
+@pytest.mark.parametrize(
+    "seed", [*range(QUICK), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(QUICK, SYSTEMS))]
+)
 def test_random_systems_equal_kane(seed):
     rng = np.random.default_rng(7000 + seed)
     model = random_model(rng, int(rng.integers(1, 10)), gradient=True)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from fmpy.validation import validate_fmu
 
-from flavours import NATIVE, PYTHON
+from flavours import NATIVE, PYTHON, QUICK_NATIVE
 from fmu.client import client_of, front_of, only, satellite
 from mbdy.engine import loads, ports
 from mbdy.engine.core.build import FLAGS, Compiler, compiler
@@ -93,7 +93,7 @@ def sources_of(folder: Path, fmi: str) -> list[str]:
     return [file.attrib["name"] for file in first.findall("SourceFileSet/SourceFile")]
 
 
-@only(NATIVE)
+@only(QUICK_NATIVE)
 def test_the_sources_build_the_same_fmu(fmu, unpacked, fmi, opened):
     """As an importer does it: the listed files alone, in their folder, by its own compiler's plain flags."""
     client = opened().initialize()
@@ -111,7 +111,7 @@ def test_the_sources_build_the_same_fmu(fmu, unpacked, fmi, opened):
     rebuilt.fmu.freeInstance()
 
 
-@only(NATIVE)
+@only(QUICK_NATIVE)
 def test_sources_are_clean_c(unpacked, fmi):
     listed = sources_of(unpacked, fmi)
     assert {file.name for file in (unpacked / "sources").glob("*.c")} == set(listed)

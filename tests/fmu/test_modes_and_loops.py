@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from fmpy.validation import validate_fmu
 
-from flavours import FLAVOURS, NATIVE, Flavour
+from flavours import FLAVOURS, NATIVE, UNLIKE, Flavour, mostly
 from fmu.client import DISCARD, ERROR, WARNING, answers, client_of, described, needs_front, only
 from fmu.exchange import exchange_of
 from fmu.flexible_systems import DOCK, docking, flexible_four_bar, like, with_boom
@@ -78,6 +78,7 @@ def stepped_alike(client, plant: Plant, H: float = 0.01) -> None:
     np.testing.assert_array_equal(found, plant.step(H).values)
 
 
+@only(mostly([UNLIKE[0], UNLIKE[-1]], UNLIKE))
 @pytest.mark.parametrize("name", SLOW)
 def test_equals_the_plant_bit_for_bit(open_, name):
     client, plant = open_(name).initialize(), Plant(SYSTEMS[name]())

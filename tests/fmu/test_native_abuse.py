@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from flavours import NATIVE
+from flavours import QUICK_NATIVE
 from fmu.client import only, satellite
 from fmu.flexible_systems import docking
 from mbdy.engine import Model
@@ -37,7 +37,7 @@ RESIDENT = 1 << 18
 """Bytes that the process may grow by in 4000 instances and 40 loads, of its own; an instance has about 30 KiB."""
 
 pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="Linux, whose kernel and linker these need"), only(NATIVE),
+    pytest.mark.skipif(sys.platform != "linux", reason="Linux, whose kernel and linker these need"), only(QUICK_NATIVE),
 ]  # fmt: skip
 
 

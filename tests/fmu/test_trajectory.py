@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from example_models import each_example
-from flavours import NATIVE, Flavour
+from flavours import QUICK_NATIVE, Flavour
 from fmu.client import only
 from mbdy.blocks import Plant
 from mbdy.engine import Model, ModelWarning, compiled, load
@@ -49,7 +49,7 @@ def test_euler_cromer(opened, export, model):
     drive(opened(export(model, **options)).initialize(), Plant(model, **options), 2, 15, 4e-3)
 
 
-@only(NATIVE)
+@only(QUICK_NATIVE)
 @pytest.mark.parametrize("example", each_example())
 def test_examples_equal_the_plant_bit_for_bit(opened, export, example):
     with warnings.catch_warnings():
