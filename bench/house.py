@@ -38,7 +38,7 @@ BUILT_SINCE = {
     "readers that believe no file, limits": 400,
     "files read once, evidence, standard streams, pages": 480,
     "numbers of any type, one base of errors, what shows itself": 490,
-    "records, logged signals, states in files": 380,
+    "records, logged signals, states in files": 450,
     "letters that act, formats, odd options": 200,
     "work error in model exchange, friction of linear plants, bends, overflows": 400,
     "schedules of shared kernels": 840,

@@ -45,3 +45,25 @@ def star(n: int, *, seed: int = 2) -> Model:
     bodies = [model.bodies[0]]
     bodies += [replace(b, joint=replace(b.joint, to="bus")) for b in model.bodies[1:]]
     return replace(model, name=f"star of {n}", bodies=tuple(bodies), initial=dict(model.initial))
+
+
+SPRING = """
+mbdy = 1
+[system]
+gravity = [0, -9.81, 0]
+[body.a]
+mass = 1
+com = [0.1, 0, 0]
+inertia = [0.01, 0.01, 0.01]
+[body.a.joint]
+to = "inertial"
+kind = "revolute"
+axis = [0, 0, 1]
+stiffness = 3
+damping = 0.05
+motion = "switchable"
+[initial]
+a.joint.angle = 0.3
+a.joint.rate = 2
+"""
+"""A pendulum on a spring with a damper, whose joint can be locked or prescribed."""

@@ -12,26 +12,8 @@ from mbdy.blocks import Plant, StateError
 from mbdy.engine import loads
 from mechanisms import two_that_dock
 from oracles.random_models import random_inputs, random_model, random_state
+from systems import SPRING
 
-SPRING = """
-mbdy = 1
-[system]
-gravity = [0, -9.81, 0]
-[body.a]
-mass = 1
-com = [0.1, 0, 0]
-inertia = [0.01, 0.01, 0.01]
-[body.a.joint]
-to = "inertial"
-kind = "revolute"
-axis = [0, 0, 1]
-stiffness = 3
-damping = 0.05
-motion = "switchable"
-[initial]
-a.joint.angle = 0.3
-a.joint.rate = 2
-"""
 BOOM = """
 mbdy = 1
 [system]

@@ -11,28 +11,10 @@ from fmu.client import ERROR, WARNING, answers, only
 from mbdy.blocks import Plant
 from mbdy.engine import Linear, loads
 from mbdy.fmu import ExportError
+from systems import SPRING
 
 pytestmark = only(NATIVE)
-MODEL = """
-mbdy = 1
-[system]
-gravity = [0, -9.81, 0]
-[body.a]
-mass = 1
-com = [0.1, 0, 0]
-inertia = [0.01, 0.01, 0.01]
-[body.a.joint]
-to = "inertial"
-kind = "revolute"
-axis = [0, 0, 1]
-stiffness = 3
-damping = 0.05
-motion = "switchable"
-[initial]
-a.joint.angle = 0.3
-a.joint.rate = 2
-"""
-ASKED = MODEL + '[ports]\noutputs = ["a.*", "system.energy", "*.work_error"]\n'
+ASKED = SPRING + '[ports]\noutputs = ["a.*", "system.energy", "*.work_error"]\n'
 EXACT = 1e-8
 """[J] What RK4 adds in some tenths of a second at 1 ms."""
 STEP = 1e-3
@@ -168,7 +150,7 @@ def test_it_is_told_where_no_balance_is_kept(exchanged, fmu):
 
 
 def test_linear_dynamics_have_no_such_output(export):
-    floating = loads(MODEL.replace('to = "inertial"', 'to = "b"') + '[body.b]\nmass = 2\ninertia = [1, 1, 1]\n'
+    floating = loads(SPRING.replace('to = "inertial"', 'to = "b"') + '[body.b]\nmass = 2\ninertia = [1, 1, 1]\n'
                      'joint = { to = "inertial", kind = "free" }\n')  # fmt: skip
     with pytest.raises(KeyError, match="linear dynamics have no such output"):
         Plant(floating, dynamics=Linear())["system.work_error"]

@@ -5,14 +5,8 @@
 #include <string.h>
 
 struct partial *partial_new(const mbdy_model *model) {
-    int n_arg = 1, n_res = 2, n_w = 1;
-    for (size_t i = 0; i < MBDY_EQUATIONS; i++) {
-        const mbdy_schedule *function = model->functions[i];
-        if (!function) continue;
-        if (function->n_arg > n_arg) n_arg = function->n_arg;
-        if (function->n_res > n_res) n_res = function->n_res;
-        if (function->work > n_w) n_w = function->work;
-    }
+    int n_arg, n_res, n_w;
+    mbdy_room(model, &n_arg, &n_res, &n_w);
     struct partial *d = calloc(1, sizeof *d);
     if (!d) return NULL;
     d->model = model;

@@ -37,14 +37,19 @@ static double *taken(double **at, size_t n) {
     return begin;
 }
 
-mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivatives) {
-    if (integrator < 0 || integrator >= mbdy_n_integrators) return NULL;
-    int n_arg = 6, n_res = 4, n_w = 1;
+void mbdy_room(const mbdy_model *model, int *n_arg, int *n_res, int *n_w) {
+    *n_arg = 6, *n_res = 4, *n_w = 1;
     for (int i = 0; i < MBDY_EQUATIONS; i++) {
         const mbdy_schedule *function = model->functions[i];
         if (!function) continue;
-        n_arg = larger(n_arg, function->n_arg), n_res = larger(n_res, function->n_res), n_w = larger(n_w, function->work);
+        *n_arg = larger(*n_arg, function->n_arg), *n_res = larger(*n_res, function->n_res), *n_w = larger(*n_w, function->work);
     }
+}
+
+mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivatives) {
+    if (integrator < 0 || integrator >= mbdy_n_integrators) return NULL;
+    int n_arg, n_res, n_w;
+    mbdy_room(model, &n_arg, &n_res, &n_w);
     mbdy_core *core = calloc(1, sizeof *core);
     if (!core) return NULL;
     core->model = model;

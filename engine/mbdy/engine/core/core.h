@@ -42,6 +42,9 @@ enum mbdy_vector {
 
 typedef struct mbdy_core mbdy_core;
 
+/* What calls of any of a model's functions take: arguments, results, reals of work. */
+void mbdy_room(const mbdy_model *model, int *n_arg, int *n_res, int *n_w);
+
 /* A core of `model` with the integrator of that code, its vectors all zero; NULL without memory. `derivatives`, where it
    is not NULL, takes the place of the model's: it is called alike, with the parameters as a fourth argument. */
 mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivatives);

@@ -95,10 +95,6 @@ class Schedule:
     calls: list[KernelCall]
     results: list[Places]
 
-    @property
-    def work_segment(self) -> int:
-        return 1 + len(self.arguments) + len(self.outputs)
-
     def result(self, i: int) -> int:
         """Where the first number of result ``i`` belongs."""
         return (1 + len(self.arguments) + i) * SEGMENT
