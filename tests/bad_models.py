@@ -70,8 +70,36 @@ FILE: list[BadModel] = [
     ("unquoted-unit", bus(mass="mass = 8 kg"), "", 'write "8 kg"'),
     ("unquoted-unit-in-a-list", bus("com = [0, 1.5e-2 m, 0]"), "", 'write "1.5e-2 m"'),
     ("unquoted-unit-in-a-table", hinged('frame = { sequence = "z", angles = [-90deg] }'), "", 'write "-90 deg"'),
-    ("duplicate-table", "mbdy = 1\n[body.a]\n[body.a]", "", "not valid TOML"),
-    ("duplicate-key", bus("mass = 2"), "", "not valid TOML"),
+    *(
+        (f"slip-{slip}", bus(mass=f"mass = {slip}"), "", right)
+        for slip, right in (
+            (".5", "write 0.5"),
+            ("-.5e3", "write -0.5e3"),
+            ("1.", "write 1.0"),
+            ("1,5", "write 1.5"),
+            ("05", "write 5"),
+            ("1.0D-3", "write 1.0e-3"),
+            ("+ 5", "write +5"),
+            (".5 kg", 'write "0.5 kg"'),
+            ("1,5 kg", 'write "1.5 kg"'),
+            ("True", "write true"),
+            ("NaN", "write nan"),
+            ("None", "leave the key out"),
+            ("heavy", 'write "heavy"'),
+            ("[1., 2]", "write 1.0"),
+            ("[1, .5]", "write 0.5"),
+            ("{ a = 1, }", "comma before the }"),
+            ("1/60", "quotients are not"),
+            ("", "give the key a value"),
+            ('"8 kg', "a text ends on its line"),
+            ("[1 2]", "values apart by commas"),
+            ("1 # kg\n// heavy", "a comment begins with #"),
+            ("1\ncom : 3", "write = between"),
+            ('"a\\d"', "written twice"),
+        )
+    ),
+    ("duplicate-table", "mbdy = 1\n[body.a]\n[body.a]", "", "a table stands once"),
+    ("duplicate-key", bus("mass = 2"), "", "a key stands once"),
     ("nested-too-deep", "a = " + "[" * 5000, "", "nested too deep"),
     ("long-name", "mbdy = 1\nbody." + "a" * 200 + " = 1", "", "has 200 letters, more than 100"),
     ("long-text", f"mbdy = 1\nname = '{'a' * 5000}'", "", "has 5000 letters, more than 4096"),
@@ -322,6 +350,8 @@ STARTS: list[BadModel] = [
 ]  # fmt: skip
 
 INERTIA: list[BadModel] = [
+    ("hidden", panel('kind = "revolute"', "axis = [1, 0, 0]", body="mass = 1\ninertia = [1e18, 1e18, 1e18]"),
+     "body.bus.joint", "its own is rounding beside that of 'panel': check the units there"),
     ("idle-tip", panel('kind = "revolute"', "axis = [1, 0, 0]", body="mass = 0"), "body.panel.joint",
      "its rotation moves no inertia"),
     ("idle-slide", panel('kind = "prismatic"', "axis = [1, 0, 0]", body="mass = 0"), "body.panel.joint",

@@ -45,6 +45,18 @@ def test_one_mistake_is_told_once(text: str, path: str, fragment: str) -> None:
     assert len(caught.value.faults) == expected.get(name, 1), str(caught.value)
 
 
+def test_faults_stand_in_the_order_of_lines() -> None:
+    text = (
+        hinged("stiffness = 'x'\nfriction_rate = 1\ntypo = 3").replace("mass = 10", "mass = -1")
+        + "\n[zzz]\n[system]\ng = 1"
+    )
+    with pytest.raises(ModelError) as caught:
+        loads(text)
+    lines = [fault.line or 0 for fault in caught.value.faults]
+    assert len(set(lines)) == len(lines) == 6
+    assert lines == sorted(lines)
+
+
 def test_names_of_bad_models_are_unique() -> None:
     names = [bad[0] for bad in BAD_MODELS + WARNED_MODELS]
     assert len(set(names)) == len(names) >= 45

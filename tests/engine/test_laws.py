@@ -83,7 +83,11 @@ def test_laws_come_back_from_the_file_that_is_written():
         ("friction = -1", "friction", ">= 0, got -1"),
         ("friction = 1\nfriction_rate = 0", "friction_rate", "> 0, got 0"),
         ("friction_rate = 1", "friction", "is missing beside 'friction_rate'"),
-        ("stop_lower = 0\nstop_upper = 1", "stop_stiffness", "is missing beside 'stop_lower'"),
+        (
+            "stop_lower = 0\nstop_upper = 1",
+            "stop_stiffness",
+            "is missing beside 'stop_lower'; give it too, or take out stop_lower, stop_upper",
+        ),
         (
             "stop_stiffness = 3",
             "stop_lower",

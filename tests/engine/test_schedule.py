@@ -10,7 +10,7 @@ import pytest
 from casadi import MX, SX
 
 from mbdy.engine import Model, equations
-from mbdy.engine.core.build import FLAGS, LINK, compiler, shared_library
+from mbdy.engine.core.build import FLAGS, LINK, CompilerError, compiler, shared_library
 from mbdy.engine.core.library import standing_alone
 from mbdy.engine.core.schedule import schedule
 from mbdy.engine.order_n.derivatives import forward, reverse
@@ -84,6 +84,14 @@ def test_functions_of_a_model_are_casadis_bit_for_bit(model):
     for f, arguments in of_model(model):
         for expected, found in zip(evaluated(f, arguments), played(f, arguments), strict=True):
             np.testing.assert_array_equal(found, expected, err_msg=f.name())
+
+
+def test_functions_of_more_vectors_than_there_is_room_for_are_refused():
+    x = [MX.sym(f"x{i}") for i in range(24)]
+    with pytest.raises(CompilerError, match="too many arguments and results"):
+        played(ca.Function("many", x, [sum(x)]), [np.ones(1)] * 24)
+    (total,) = played(ca.Function("several", x[:21], [sum(x[:21])]), [np.ones(1)] * 21)
+    assert total == 21
 
 
 def graphs() -> dict[str, ca.Function]:

@@ -36,3 +36,4 @@ def test_faults_show_it() -> None:
     for fault in (MbdyError("a\x1b"), MbdyWarning("a\x1b"), UnknownNameError("a\x1b"), RefusalError("a", "\x1b")):
         assert "\\x1b" in str(fault)
         assert str(fault).isprintable()
+    assert str(MbdyError(f"line 3: {'A' * 70_000} is no name")) == f"line 3: {'A' * 60}... is no name"

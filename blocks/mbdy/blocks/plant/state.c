@@ -1,5 +1,6 @@
 /* Saved states: a header, then all that an instance is but what follows from it. */
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,17 @@ static void save(const plant *it, void *state) {
     memcpy(state, &head, sizeof head);
 }
 
+static int switched(double value) { return value == 0.0 || value == 1.0; }
+
+/* Whether it is one that an instance can be in, for a sum of its bytes tells no ill will. */
+static int possible(const struct plant_moment *m) {
+    int phase = PLANT_INSTANTIATED;
+    while (phase <= PLANT_STEPPING && m->phase != phase) phase *= 2;
+    return phase <= PLANT_STEPPING && (switched(m->order) || m->order == 2.0) && switched(m->timed) && switched(m->started) &&
+           switched(m->renewed) && switched(m->stale_constants) && switched(m->stale_start) && switched(m->stale_outputs) &&
+           isfinite(m->time) && isfinite(m->lost);
+}
+
 static int check(plant *it, const void *state, size_t size) {
     struct header head;
     struct plant_moment then;
@@ -69,10 +81,11 @@ static int check(plant *it, const void *state, size_t size) {
         return plant_say(it, PLANT_ERROR,
                          "the state is of another model or version (token %s), this is %s: set one of its own, nothing was changed",
                          head.token, it->own->token);
-    if (size != plant_state_size(it) || head.doubles != doubles(it) ||
-        head.sum != sum_of((const unsigned char *)state + sizeof head, doubles(it)))
+    const int whole = size == plant_state_size(it) && head.doubles == doubles(it) &&
+                      head.sum == sum_of((const unsigned char *)state + sizeof head, doubles(it));
+    if (whole) memcpy(&then, (const char *)state + sizeof head, sizeof then);
+    if (!whole || !possible(&then))
         return plant_say(it, PLANT_ERROR, "the saved state is damaged (%zu bytes): nothing was changed", size);
-    memcpy(&then, (const char *)state + sizeof head, sizeof then);
     if (then.exchange != it->now.exchange)
         return plant_say(it, PLANT_ERROR, "the state is of an instance for %s: nothing was changed",
                          then.exchange != 0.0 ? "model exchange" : "co-simulation");

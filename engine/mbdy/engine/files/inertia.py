@@ -47,7 +47,7 @@ def faults_of_inertia(model: Model) -> list[Fault]:
         free = [k for k, motion in enumerate(body.joint.motion) if motion != "prescribed"]
         idle = _eliminate(articulated[i], errors[i], subspace, _order(body.joint, free))
         if idle:
-            faults[i] = _singular(body, model, subspace) or _fault(body, sorted(idle))
+            faults[i] = _singular(body, model, subspace) or _fault(body, sorted(idle), model)
         if parent != ROOT:
             carried = transform @ _at_node(model.bodies[parent], body.joint.node)
             moved = carried.T @ articulated[i] @ carried
@@ -147,7 +147,7 @@ def _singular(body: Body, model: Model, subspace: np.ndarray) -> Fault | None:
     return Fault(path_of(("body", body.name, "joint")), message, remedy)
 
 
-def _fault(body: Body, idle: Sequence[int]) -> Fault:
+def _fault(body: Body, idle: Sequence[int], model: Model) -> Fault:
     joint, names = body.joint, []
     for k in idle:
         turn = k - joint.n_translations
@@ -164,7 +164,14 @@ def _fault(body: Body, idle: Sequence[int]) -> Fault:
     if body.flex:
         needed = "more than its modes move of it, or take out the mode that only repeats it,"
     remedy = f"give '{body.name}' {needed} or take the freedom away"
+    heaviest = max(model.bodies, key=_size)
+    if 0 < _size(body) <= PIVOT_ROUNDING * _size(heaviest):
+        remedy = f"its own is rounding beside that of '{heaviest.name}': check the units there"
     return Fault(path_of(("body", body.name, "joint")), message, remedy)
+
+
+def _size(body: Body) -> float:
+    return float(np.trace(_spatial_inertia(body)))
 
 
 def _spatial_inertia(body: Body) -> np.ndarray:

@@ -225,9 +225,10 @@ def _lawful(values: dict[str, Any], path: str, findings: Findings) -> dict[str, 
             continue
         needed = [value.name for value in law.values if value.default is None]
         missing = [name for name in needed if name not in values]
+        others = ", ".join(value.name for value in present)
         for name in missing:
             message = f"is missing beside '{present[0].name}'"
-            findings.refuse(f"{path}.{name}", message, f"give all of {', '.join(needed)}")
+            findings.refuse(f"{path}.{name}", message, f"give it too, or take out {others}")
         if law.either and not missing and not any(name in values for name in law.either):
             missing = list(law.either)
             message = f"is missing beside '{present[0].name}'"

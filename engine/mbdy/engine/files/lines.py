@@ -23,9 +23,11 @@ _KEY = re.compile(r"[ \t]*(?:([A-Za-z0-9_-]+)|(" + _TEXT.pattern + r"))[ \t]*(\.
 
 
 def with_lines(faults: Sequence[Fault], text: str) -> list[Fault]:
-    """``faults`` found in the file of this ``text``, each with the line of its path or of what is nearest to it."""
+    """``faults`` found in the file of this ``text``, in the order of its lines: each has that of its path, or of what
+    is nearest to it; those of the whole file come first."""
     lines = lines_of(text)
-    return [replace(fault, line=_nearest(fault.path, lines)) for fault in faults]
+    placed = [replace(fault, line=_nearest(fault.path, lines)) for fault in faults]
+    return sorted(placed, key=lambda fault: fault.line or 0)
 
 
 def with_lines_of(source: str, faults: Sequence[Fault]) -> list[Fault]:

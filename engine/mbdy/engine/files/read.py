@@ -6,7 +6,6 @@ save(model, "copy.toml")
 
 from __future__ import annotations
 
-import re
 import tomllib
 import warnings
 from collections.abc import Mapping, MutableMapping
@@ -34,6 +33,7 @@ from mbdy.engine.files.lines import with_lines
 from mbdy.engine.files.loops import check_joints_places, loop_of
 from mbdy.engine.files.modes import Material, material_of
 from mbdy.engine.files.port_choice import choice_of
+from mbdy.engine.files.slips import remedy
 from mbdy.engine.files.tables import FileTable, read_tables
 from mbdy.engine.files.write import dumps as written
 from mbdy.engine.model.contents import FileError, contents, is_standard_input, recorded, source_files, text_of
@@ -42,9 +42,6 @@ from mbdy.engine.model.system import INERTIAL, Body, GravityGradient, Joint, Loo
 from mbdy.engine.model.whole_file import is_stream, whole_file
 
 __all__ = ["dumps", "load", "loads", "save"]
-
-_BARE_QUANTITY = re.compile(r"(?<![\"'\w.])([+-]?\d[\d_.]*(?:[eE][+-]?\d+)?)[ \t]*([^\W\d_][\w/*^·.²³°]*|[°%][\w]*)")
-"""A number and a unit as they stand in a line, without quotes."""
 
 MOST_BYTES = 1 << 24
 """Bytes of a model file; what is longer belongs into files of modal data."""
@@ -178,9 +175,7 @@ def _parsed(text: str, source: str) -> dict[str, Any]:
         if not (fault := _boundless(raw)):
             return raw
     except tomllib.TOMLDecodeError as error:
-        fault = Fault(
-            "", f"is not valid TOML: {error}", _unquoted(text, str(error)) or "see https://toml.io for the syntax"
-        )
+        fault = Fault("", f"is not valid TOML: {error}", remedy(text, str(error)))
     except RecursionError:
         fault = Fault("", "is not valid TOML: brackets nested too deep")
     except ValueError as error:  # a number with thousands of digits
@@ -207,16 +202,6 @@ def _boundless(raw: dict[str, Any]) -> Fault | None:
             if isinstance(value, dict | list):
                 tables.append((value, depth + 1))
     return None
-
-
-def _unquoted(text: str, error: str) -> str:
-    """A remedy where an ``error`` of TOML's syntax stands at the unit of a number without quotes; otherwise empty."""
-    place = re.search(r"line (\d+), column (\d+)", error)
-    line = text.split("\n")[int(place[1]) - 1] if place else ""
-    for bare in _BARE_QUANTITY.finditer(line):
-        if place and len(bare[0]) < MOST_LETTERS and bare.start() < int(place[2]) <= bare.end() + 1:
-            return f'a value with its unit is text: write "{bare[1]} {bare[2]}"'
-    return ""
 
 
 def _check_file(file: FileTable, known: list[str], findings: Findings) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from mbdy.engine.model.text import LINES, visible
+from mbdy.engine.model.text import told, visible
 
 MOST_NAMES = 16
 """A remedy lists no more known names than this."""
@@ -41,28 +41,28 @@ class Fault:
     def __str__(self) -> str:
         place = f"line {self.line}: " if self.line else ""
         place += f"{self.path}: " if self.path else ""
-        return visible(f"{place}{self.message}" + (f"; {self.remedy}" if self.remedy else ""), keep=LINES)
+        return told(f"{place}{self.message}" + (f"; {self.remedy}" if self.remedy else ""))
 
 
 class MbdyError(Exception):
     """What all errors of mbdy are; each is also the built-in one that fits it (ValueError, KeyError, ...)."""
 
     def __str__(self) -> str:
-        return visible(super().__str__(), keep=LINES)
+        return told(super().__str__())
 
 
 class MbdyWarning(UserWarning):
     """What all warnings of mbdy are."""
 
     def __str__(self) -> str:
-        return visible(super().__str__(), keep=LINES)
+        return told(super().__str__())
 
 
 class UnknownNameError(MbdyError, KeyError, IndexError):
     """A name or a place that nothing has; the message has the nearest names."""
 
     def __str__(self) -> str:
-        return visible(str(self.args[0]), keep=LINES)
+        return told(str(self.args[0]))
 
 
 class OptionError(MbdyError, ValueError, TypeError):
