@@ -42,6 +42,7 @@ BUILT_SINCE = {
     "letters that act, formats, odd options": 200,
     "work error in model exchange, friction of linear plants, bends, overflows": 400,
     "schedules of shared kernels": 840,
+    "resumed runs, slips in TOML, springs of the fastest mode": 220,
 }
 """Lines that capabilities took which were not there then."""
 C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)

@@ -84,6 +84,16 @@ def test_a_motion_too_fast_for_the_step_is_noted(mbdy, beam):
     assert "RK4 grows" not in mbdy("linearize", beam, "--set", "beam.joint.damping=3000", "--step", "0.1 ms").err
 
 
+def test_friction_which_steps_take_implicitly_is_not_noted(mbdy, beam):
+    beam.write_text(SPRUNG.replace("stiffness = 20", "stiffness = 20, friction = 3"), encoding="utf-8")
+    said = mbdy("linearize", beam, "--json")
+    assert said.json["fastest"] > 4000.0  # 3 N.m below 1e-3 rad/s on 0.7 kg.m2
+    for more in ((), ("--trim", "--set", "beam.joint.friction_rate=1e-4")):
+        said = mbdy("linearize", beam, *more)
+        assert (said.status, "RK4 grows" in said.err) == (0, False)
+    assert "has 4286 1/s: RK4 grows" in mbdy("linearize", beam, "--set", "beam.joint.damping=3000").err
+
+
 def test_a_decay_has_no_damping_ratio(mbdy, beam):
     said = mbdy("linearize", beam, "--set", "beam.joint.damping=3000", "--modes")
     assert re.search(r"4285\.\S+ .*  - .*-4285", said.out)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mbdy.blocks import LinearPlant, Plant, SimulationError, VariableError, simulate
+from mbdy.blocks import LinearPlant, Plant, ResumedWarning, SimulationError, VariableError, simulate
 from mbdy.engine import Body, Joint, Loop, Model, Side
 from systems import diagonal
 
@@ -70,6 +70,15 @@ def test_a_run_goes_on_to_the_same_bits(tmp_path: Path):
     np.testing.assert_array_equal(np.vstack([first.values, second.values[1:]]), whole.values)
 
 
+def test_other_steps_are_told(tmp_path: Path):
+    Plant(linkage(), step="2 ms").save_state(tmp_path / "plant.state", every=0.5)
+    Plant(linkage(), step=0.002).restore_state(tmp_path / "plant.state")
+    with pytest.warns(
+        ResumedWarning, match=r"state: is of a plant with step 0\.002, integrator rk4, this has step 0\.001"
+    ):
+        Plant(linkage(), integrator="rosenbrock").restore_state(tmp_path / "plant.state")
+
+
 def test_what_is_no_state_of_this_plant_is_refused(tmp_path: Path):
     plant, path = Plant(linkage()), tmp_path / "plant.state"
     away(plant)
@@ -87,6 +96,10 @@ def test_what_is_no_state_of_this_plant_is_refused(tmp_path: Path):
     facts = len(good.partition(b"}\n")[0]) + 2
     damaged = [good[:k] for k in range(0, len(good), 97)]
     damaged += [good[:k] + bytes([good[k] ^ 1]) + good[k + 1 :] for k in range(facts, len(good), 61)]
+    damaged += [good.replace(old, new) for old, new in (
+        (b'"step": 0.001', b'"step": 1e400'), (b'"step": 0.001', b'"step": "1"'), (b'"rk4"', b'[]'),
+        (b'"every": null', b'"every": -1'), (b'"time": ', b'"time": 1'  + 400 * b"0"),
+    )]  # fmt: skip
     damaged += [b"mbdy state 2\n" + good[13:], good + b"more", b"\x80\x04pickle", b"mbdy state 1\n" + b"[" * 100_000]
     for data in damaged:
         path.write_bytes(data)

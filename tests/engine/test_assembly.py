@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mbdy.blocks import Plant
-from mbdy.engine import linearize, trim
+from mbdy.engine import fastest, linearize, trim
 from mbdy.engine.assembly.start import StartMovedWarning, assemble, assembly, started
 from mbdy.engine.core.build import CompilerError, compiler
 from mbdy.engine.files import rules
@@ -660,6 +660,32 @@ def test_the_fastest_mode_feels_what_it_hangs_on() -> None:
     assert (found.body, found.mode) == ("slug", 1)
     assert found.frequency == pytest.approx(2 * math.sqrt(4 / 3))
     assert fastest_mode(four_bar()) is None
+
+
+@pytest.mark.parametrize(("stiffness", "mode"), [(40.0, 1), (4e6, None)])
+def test_the_fastest_mode_is_that_of_the_linear_system_with_springs(stiffness: float, mode: int | None) -> None:
+    text = f"""
+    mbdy = 1
+    [ports]
+    inputs = ["bus.torque"]
+    [body.bus]
+    mass = 50
+    inertia = [5, 6, 7]
+    joint = {{ to = "inertial", kind = "free" }}
+    [body.boom]
+    joint = {{ to = "bus", kind = "revolute", axis = [0, 0, 1], at = [0.3, 0, 0], stiffness = {stiffness} }}
+    flex.beam = {{ length = 2, mass_per_length = 0.5, bending_stiffness = 1000, modes = [2, 0], damping_ratio = 0 }}
+    [body.ball]
+    mass = 2
+    com = [0, 0, 0.1]
+    inertia = [0.1, 0.2, 0.3]
+    joint = {{ to = "boom.tip", kind = "spherical" }}
+    """
+    model = loads(text)
+    found = fastest_mode(model)
+    assert found is not None
+    assert (found.body, found.mode) == ("boom", mode)
+    assert found.frequency == pytest.approx(abs(fastest(linearize(model))), rel=1e-7)
 
 
 @pytest.mark.parametrize("stiffness", ["[0, 0]", "[-1, 0]", "[-1, -2]"])

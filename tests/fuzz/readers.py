@@ -25,7 +25,7 @@ from bad_models import bars, beam, boom, hinged
 from flexible_samples import file_of_42, frame, nastran_files
 from fmu.ssp_cases import described
 from fuzz.mutations import mutated
-from mbdy.blocks import Plant, input_table
+from mbdy.blocks import Plant, ResumedWarning, input_table
 from mbdy.engine import Linearization, ModelWarning, load, loads, ports
 from mbdy.engine.flexible.beam import beam as boom_of
 from mbdy.engine.flexible.sid import write_sid
@@ -190,7 +190,8 @@ def hostile(name: str, count: int, seed: int, folder: Path) -> dict[str, int]:
 if __name__ == "__main__":
     faulthandler.enable()
     warnings.simplefilter("error")
-    warnings.simplefilter("ignore", ModelWarning)
+    for sort in (ModelWarning, ResumedWarning):
+        warnings.simplefilter("ignore", sort)
     every = {}
     for one in sys.argv[4:]:
         place = Path(sys.argv[3]) / one

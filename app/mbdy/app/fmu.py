@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mbdy.app.common import guarded, load_model, said_warnings, say, seconds, show_json
-from mbdy.app.options import INTEGRATOR, KINDS, Integrator, ModelFile, Platforms, Step, table
+from mbdy.app.options import INTEGRATOR, KINDS, STEP, Integrator, ModelFile, Platforms, Step, table
 from mbdy.app.output_files import filled, output_file, read_for, written
 from mbdy.app.progress import busy
 
@@ -70,7 +70,7 @@ def fmu(
     scalars: Annotated[
         bool, typer.Option("--scalars", help=f"No arrays in {ARRAYS}, for importers that cannot use them.")
     ] = False,
-    step: Step = "0.001",
+    step: Step = STEP,
     integrator: Integrator = INTEGRATOR,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:

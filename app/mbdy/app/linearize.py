@@ -26,7 +26,7 @@ from mbdy.app.progress import busy
 
 if TYPE_CHECKING:
     from mbdy.blocks import Plant
-    from mbdy.engine import Linearization, Mode, OperatingPoint
+    from mbdy.engine import Linearization, Mode, Model, OperatingPoint
 
 ENDINGS = (".npz", ".mat", ".json")
 STREAMED = ".json"
@@ -119,7 +119,7 @@ def linearize(
     _show(linearization, modes)
     if trim:
         say(f"trim moved {', '.join(_moved(plant, point)) or 'nothing'}")
-    for remark in (*linearization.notes, *_steep(linearization, internal)):
+    for remark in (*linearization.notes, *_steep(loaded, point, linearization, internal)):
         note(f"note: {remark}")
     if file:
         say(f"wrote {file}")
@@ -146,17 +146,19 @@ def _parts(texts: list[str] | None) -> list[str] | None:
     return [part.strip() for text in texts for part in text.split(",") if part.strip()] if texts else None
 
 
-def _steep(linearization: Linearization, step: float) -> list[str]:
-    """A remark where the fastest motion is too fast for RK4 in such steps."""
-    from mbdy.engine import fastest
-    from mbdy.engine.linear.linearization import STABLE
+def _steep(model: Model, point: OperatingPoint | Plant, linearization: Linearization, step: float) -> list[str]:
+    """A remark where the fastest motion is too fast for RK4 in such steps, of which friction is no part."""
+    from mbdy.engine import fastest, linearize
+    from mbdy.engine.linear.linearization import STABLE, without_friction
 
     rate = abs(fastest(linearization))
+    if rate * step > STABLE:
+        rate = abs(fastest(linearize(model, at=without_friction(model, point), inputs=(), outputs=())))
     if rate * step <= STABLE:
         return []
     return [
         f"the fastest motion has {rate:.4g} 1/s: RK4 grows in steps of {step:g} s, which should stay below "
-        f"{STABLE / rate:.2g} s; look for stiff springs, strong dampers or a small friction_rate"
+        f"{STABLE / rate:.2g} s; look for stiff springs or strong dampers"
     ]
 
 

@@ -85,8 +85,9 @@ def lines(model: Model) -> Iterator[tuple[str, str]]:
     if mode := fastest_mode(model):
         step = longest_step(mode.frequency)
         follows = f"; rk4 follows it in steps of {step:g} s or less" if math.isfinite(step) else ""
-        words = f"{mode.frequency / math.tau:.4g} Hz in the system, most of it mode {mode.mode} of {mode.body}"
-        yield "fastest mode", words + follows
+        what = f"{mode.body}.joint" if mode.mode is None else f"mode {mode.mode} of {mode.body}"
+        words = f"{mode.frequency / math.tau:.4g} Hz in the system, most of it {what}"
+        yield "fastest mode", words + (", loops open" if model.loops else "") + follows
     if not model.loops:
         return
     for k, loop in enumerate(model.loops):

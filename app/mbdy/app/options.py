@@ -34,18 +34,20 @@ class IntegratorName(StrEnum):
     vars().update({method.symbol.upper(): method.name for method in METHODS})
 
 
-INTEGRATOR = next(iter(IntegratorName))
+INTEGRATOR, STEP = next(iter(IntegratorName)), "0.001"
 """Unless told otherwise."""
 
 ModelFile = Annotated[
     Path,
     typer.Argument(metavar="MODEL", help="Model file (TOML), or - for standard input.", parser=input_file),
 ]
-Step = Annotated[str, typer.Option(help="Longest internal step, in s or with a unit ('1 ms').")]
-Integrator = Annotated[
-    IntegratorName,
-    typer.Option(help=f"How a step is made: {'; '.join(f'{method.name}, {method.help}' for method in METHODS)}."),
-]
+STEP_OPTION = typer.Option(help="Longest internal step, in s or with a unit ('1 ms').", show_default=STEP)
+INTEGRATOR_OPTION = typer.Option(
+    help=f"How a step is made: {'; '.join(f'{method.name}, {method.help}' for method in METHODS)}.",
+    show_default=INTEGRATOR,
+)
+Step = Annotated[str, STEP_OPTION]
+Integrator = Annotated[IntegratorName, INTEGRATOR_OPTION]
 Platforms = Annotated[
     list[str] | None,
     typer.Option(

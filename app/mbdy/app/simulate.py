@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +26,7 @@ from mbdy.app.common import (
     status_of,
     terminal,
 )
-from mbdy.app.options import INTEGRATOR, Integrator, ModelFile, Step
+from mbdy.app.options import INTEGRATOR, INTEGRATOR_OPTION, STEP, STEP_OPTION, IntegratorName, ModelFile
 from mbdy.app.output_files import file_name, input_file, output_file, read_for, target
 from mbdy.app.progress import Tell, busy
 
@@ -53,14 +54,53 @@ class RunSettings:
     integrator: str
     inputs: Path | None
     linear: bool
+    usual: bool
+    """Whether nobody said ``every``."""
 
-    def words(self, assignments: Sequence[Assignment], table: InputTable | None) -> dict[str, str]:
-        """The settings for a report's reader, with the ``table`` of inputs that was read."""
+    @staticmethod
+    def of(
+        before: Mapping[str, Any],
+        until: str,
+        every: str | None,
+        step: str | None,
+        integrator: IntegratorName | None,
+        resume: Path | None,
+        inputs: Path | None,
+        *,
+        linear: bool,
+    ) -> RunSettings:
+        """What the options ask for; what they leave out is as in the run ``before`` of the state in ``resume``."""
+        from mbdy.blocks.grids import usual_period
+
+        end, begin = seconds(until, "--until"), before.get("time", 0.0)
+        if not end > begin:
+            raise RequestError(f"--until: {resume} stands at {begin:g} s; give a later end than {end:g} s")
+        internal = seconds(step, "--step") if step else before.get("step", float(STEP))
+        if not (end - begin) / internal < MOST_STEPS:
+            said = f"{end:g} s in steps of {internal:g} s"
+            raise RequestError(f"--until: {said} would never end; give a shorter --until or a longer --step")
+        asked = seconds(every, "--every") if every else before.get("every")
+        return RunSettings(
+            until=end,
+            every=asked or max(internal, usual_period(end - begin)),
+            step=internal,
+            integrator=integrator.value if integrator else before.get("integrator", INTEGRATOR.value),
+            inputs=inputs,
+            linear=linear or before.get("interpolation") == "linear",
+            usual=asked is None,
+        )
+
+    def words(
+        self, assignments: Sequence[Assignment], table: InputTable | None, resumed: SourceFile | None
+    ) -> dict[str, str]:
+        """The settings for a report's reader, with the ``table`` of inputs and the state that were read."""
         said = {"until": f"{self.until:g} s", "recorded every": f"{self.every:g} s"}
         said |= {"internal step": f"{self.step:g} s", "integrator": self.integrator}
         if table and table.source:
             between = "linear between rows" if self.linear else "held between rows"
             said["inputs"] = f"{table.source.path}, {between}, SHA-256 {table.source.sha256}"
+        if resumed:
+            said["resumed from"] = f"{resumed.path}, SHA-256 {resumed.sha256}"
         if assignments:
             said["set"] = "\n".join(one.text for one in assignments)
         return said
@@ -71,8 +111,8 @@ def simulate(
     model: ModelFile,
     until: Annotated[str, typer.Option(help="End of the run, in s or with a unit ('2 min').")] = "60",
     every: Annotated[str | None, typer.Option(help="Time between recorded rows; about 500 rows if left out.")] = None,
-    step: Step = "0.001",
-    integrator: Integrator = INTEGRATOR,
+    step: Annotated[str | None, STEP_OPTION] = None,
+    integrator: Annotated[IntegratorName | None, INTEGRATOR_OPTION] = None,
     assign: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any input, parameter or start value; as often as needed."),
@@ -104,7 +144,11 @@ def simulate(
     ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Go on from a state that --save-state wrote, to --until.", parser=input_file),
+        typer.Option(
+            metavar="FILE",
+            help="Go on from a state that --save-state wrote, to --until, in its steps unless told otherwise.",
+            parser=input_file,
+        ),
     ] = None,
     state: Annotated[
         Path | None,
@@ -117,8 +161,6 @@ def simulate(
     """Run a model from time 0 and write its outputs as a CSV file, a report, or both."""
     if linear and inputs is None:
         raise RequestError("--linear: says how to read an input table; give one with --input FILE.csv")
-    if resume and inputs:
-        raise RequestError("--resume: times of an --input count from 0; leave one of the two out")
     asked = ((csv, "-o", (model, inputs, resume)), (report, "--report", (model, inputs, resume, csv)))
     for path, option, others in (*asked, (state, "--save-state", (model, inputs, csv, report))):
         if path:
@@ -128,61 +170,48 @@ def simulate(
         if path:
             file_name(path, option, sources=read_for(loaded))
     from mbdy.app.assignments import assigned
-    from mbdy.blocks import Plant
-    from mbdy.blocks.grids import shifted, usual_period
+    from mbdy.blocks.grids import shifted
+    from mbdy.engine.model.contents import recorded, source_files
 
-    end, internal = seconds(until, "--until"), seconds(step, "--step")
-    settings = RunSettings(
-        until=end,
-        every=seconds(every, "--every") if every else max(internal, usual_period(end)),
-        step=internal,
-        integrator=integrator.value,
-        inputs=inputs,
-        linear=linear,
-    )
-    if not settings.until / settings.step < MOST_STEPS:
-        said = f"{settings.until:g} s in steps of {settings.step:g} s"
-        raise RequestError(f"--until: {said} would never end; give a shorter --until or a longer --step")
-    with busy("building the equations"):
-        plant = Plant(
-            loaded, step=settings.step, integrator=settings.integrator, interpolation="linear" if linear else "held"
-        )
-    if resume:
-        plant.restore_state(resume)
-        if not settings.until > plant.time:
-            raise RequestError(
-                f"--until: {resume} stands at {plant.time:g} s; give a later end than {settings.until:g} s"
-            )
-        if not every:
-            settings = replace(settings, every=max(internal, usual_period(end - plant.time)))
-    begin, brought = plant.time, _brought(plant) if resume else {}
+    with recorded():
+        before: Mapping[str, Any] = {}
+        if resume:
+            from mbdy.blocks.plant.state_file import read_state
+
+            before = read_state(resume).facts
+        settings = RunSettings.of(before, until, every, step, integrator, resume, inputs, linear=linear)
+        plant = _plant(loaded, settings, before, resume)
+        resumed = source_files(resume.parent) if resume else ()
+    begin = plant.time
+    brought = _brought(plant) if resume else {}
     assignments = assigned(plant, assign or [])
     values = {name: value for one in assignments for name, value in zip(one.scalars, one.values, strict=True)}
-    values = brought | values
     table = _table(plant, settings, values)
+    given = table.names if table else ()
+    values = {name: value for name, value in brought.items() if name not in given} | values
     for path, option in ((csv, "-o"), (report, "--report"), (state, "--save-state")):
         if path:
             target(path, option)
     patterns = _parts(outputs) if outputs else None
     wanted = _parts(record or [])
     with busy("simulating") as tell:
-        run, fault = _run(plant, settings, table, patterns, wanted, tell)
+        run, fault = _run(plant, settings, table and table.since(begin), patterns, wanted, tell)
     run = replace(run, time=shifted(run.time, begin, settings.every)) if begin else run
-    sources = [*loaded.files, *([table.source] if table and table.source else [])]
+    sources = [*loaded.files, *resumed, *([table.source] if table and table.source else [])]
     done = Done(run, loaded, settings, values | _sizes(table), sources, fault)
     if csv:
         done.keep("csv", csv, lambda path: _picked(run, patterns, wanted).to_csv(path))
     if report:
         from mbdy.app.report import report as write
 
-        words, warned = settings.words(assignments, table), [*said_warnings, *done.faults]
+        words, warned = settings.words(assignments, table, *(resumed or (None,))), [*said_warnings, *done.faults]
         done.keep(
             "report",
             report,
             lambda path: write(run, loaded, path, settings=words, warnings=warned, values=values, acting=done.acting),
         )
     if state:
-        done.keep("state", state, plant.save_state)
+        done.keep("state", state, partial(plant.save_state, every=None if settings.usual else settings.every))
     _tell(done, as_json=as_json)
     if done.faults:
         raise typer.Exit(status_of(fault.__cause__ if fault else None))
@@ -235,6 +264,21 @@ class Done:
         files, last = " and ".join(rows), self.run.time[-1] if len(self.run) else 0.0
         kept = f"rows up to {last:.9g} s are in {files} ({counted(len(self.run), 'row')})"
         return f"{kept}; {state}" if state else kept
+
+
+def _plant(model: Model, settings: RunSettings, before: Mapping[str, Any], resume: Path | None) -> Plant:
+    """The plant that runs, as the state in ``resume`` has it, whose facts are ``before``."""
+    from mbdy.blocks import Plant
+
+    linear = "linear" if settings.linear else "held"
+    with busy("building the equations"):
+        plant = Plant(model, step=settings.step, integrator=settings.integrator, interpolation=linear)
+    if resume:
+        plant.restore_state(resume)
+        if (rows := before["every"] or settings.every) != settings.every:
+            said = f"is of a run with rows every {rows:g} s, not {settings.every:g} s"
+            note(f"note: {resume} {said}: with loops or friction bits will not be those of a run that is not cut")
+    return plant
 
 
 def _suited(path: Path, option: str) -> Path:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from mbdy.app.common import RequestError, counted, guarded, load_model, said_warnings, say, seconds, show_json
-from mbdy.app.options import INTEGRATOR, KINDS, Integrator, ModelFile, Platforms, Step
+from mbdy.app.options import INTEGRATOR, KINDS, STEP, Integrator, ModelFile, Platforms, Step
 from mbdy.app.output_files import filled, output_file, read_for, written
 from mbdy.app.progress import busy
 
@@ -44,7 +44,7 @@ def ssp(
     ] = None,
     kind: Annotated[str, typer.Option(help="What the plant's FMU is made of, as for mbdy fmu.")] = KINDS[0],
     platform: Platforms = None,
-    step: Step = "0.001",
+    step: Step = STEP,
     integrator: Integrator = INTEGRATOR,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was done as JSON.")] = False,
 ) -> None:

@@ -30,6 +30,7 @@ from mbdy.blocks.errors import StateError, StepError, ThreadError, VariableError
 from mbdy.blocks.linear import LargeAngleWarning, LinearPlant, PartlyLinearPlant
 from mbdy.blocks.located import LocatedRun, Pulse, Switch, simulate_located
 from mbdy.blocks.plant import Plant, Snapshot
+from mbdy.blocks.plant.state_file import ResumedWarning
 from mbdy.blocks.plant.typed import (
     Attitudes,
     ExternalForces,
@@ -90,6 +91,7 @@ __all__ = [
     "Ramp",
     "RampSignal",
     "Rates",
+    "ResumedWarning",
     "Run",
     "Sampled",
     "SensorErrors",

@@ -58,6 +58,10 @@ class InputTable:
             row = late[0] + 1
             raise _RowError(row, f"time must increase, got {self.time[row]} s after {self.time[row - 1]} s")
 
+    def since(self, begin: float) -> InputTable:
+        """The same with times that count from ``begin`` [s]."""
+        return replace(self, time=self.time - begin)
+
     def at(self, times: Array, close: float = 0.0) -> Array:
         """Values (m, number of names) at ``times`` (m); instants nearer than ``close`` [s] are one."""
         rows = np.searchsorted(self.time, times + close, side="right") - 1

@@ -20,7 +20,7 @@ from mbdy.blocks.errors import StateError, StepError, ThreadError, VariableError
 from mbdy.blocks.grids import seconds
 from mbdy.blocks.plant.library import CONSTANTS, compiled_plant
 from mbdy.blocks.plant.second_opinion import second_opinion
-from mbdy.blocks.plant.state_file import StateFile, facts_of, read_state, write_state
+from mbdy.blocks.plant.state_file import StateFile, facts_of, read_state, warn_of_steps, write_state
 from mbdy.blocks.plant.table import PlantModel, first_references
 from mbdy.blocks.plant.typed import Inputs, OutputLayout, Outputs, inputs
 from mbdy.blocks.singular import watch
@@ -396,35 +396,43 @@ class Plant:
             )
         self._put(snapshot.data)
 
-    def save_state(self, path: str | PathLike[str]) -> None:
+    def save_state(self, path: str | PathLike[str], *, every: float | None = None) -> None:
         """Write everything the plant is now to a file, to come back to with `restore_state`, in another process too.
 
-        States, parameters, start values, inputs, time, latches and the sum of work; not the step and the integrator.
+        States, parameters, start values, inputs, time, latches and the sum of work; beside them, for whoever goes on,
+        step, integrator, formulation and ``every``, the period of the run's rows [s].
         Raises `RefusalError` for a file that the model was read from.
         """
         not_over(path, (source.place for source in self.model.files))
         alike = facts_of(self.model, interpolation=self.interpolation, dynamics=self.dynamics)
-        facts = {"name": self.model.name, "time": self.time, **alike}
+        facts = {"name": self.model.name, "time": self.time, **alike, **self._steps, "every": every}
         write_state(path, StateFile(facts, self.save().data))
 
     def restore_state(self, path: str | PathLike[str]) -> None:
         """Back to what `save_state` wrote, of a plant of the same model; the same steps give the same bits again.
 
+        Step, integrator and formulation stay the plant's; where they are others, a `ResumedWarning` tells.
         Raises `VariableError` for a file that is damaged, holds no state, or one of another model or sort of inputs;
         the plant is then as before.
         """
         alike = facts_of(self.model, interpolation=self.interpolation, dynamics=self.dynamics)
-        data = read_state(path, alike).data
+        state = read_state(path, alike)
         try:
-            self._put(data)
+            self._put(state.data)
         except VariableError as fault:
             raise VariableError(f"{path}: {fault}") from None
+        warn_of_steps(path, state.facts, self._steps, stacklevel=2)
 
     def _put(self, data: bytes) -> None:
         """Take up a state that the plant in C saved."""
         self._heed(self._functions.plant_restore(self._handle, data, len(data)))
         if self._watch is not None:
             self._watch.forget()
+
+    @property
+    def _steps(self) -> dict[str, Any]:
+        """How it steps, of which its states know nothing."""
+        return {"step": self.internal_step, "integrator": self.integrator, "formulation": self.formulation}
 
     @property
     def _variables(self) -> tuple[str, ...]:

@@ -97,7 +97,7 @@ def equations_of(model: Model | str | PathLike[str], dynamics: Dynamics | None =
         raise OptionError(f"dynamics: Linear(...), PartlyLinear(...) or None is needed, got {shown(dynamics)}")
     model = ported(model, dynamics)
     if beyond := [*(f"body {b.name!r} is flexible" for b in model.bodies if b.flex),
-                  *(f"loop {loop.name!r} {'can be' if loop.switchable else 'is'} closed" for loop in model.loops)]:  # fmt: skip
+                  *(f"it has the loop {loop.name!r}" for loop in model.loops)]:  # fmt: skip
         sort = "linear" if isinstance(dynamics, Linear) else "partly linear"
         raise OptionError(
             f"{sort} dynamics of {model.name!r}: {beyond[0]}; only trees of rigid bodies have them: leave dynamics "

@@ -25,6 +25,7 @@ from mbdy.engine.linear.second_order import SecondOrder, generalized_forces, mob
 from mbdy.engine.linear.steady import CHANGING, Steady, matrix_change
 from mbdy.engine.model.display import html_table
 from mbdy.engine.model.faults import MissingPackageError, RefusalError
+from mbdy.engine.model.laws import LAWS
 from mbdy.engine.model.patterns import places
 from mbdy.engine.model.ports import Ports, ports
 from mbdy.engine.model.system import Model
@@ -211,6 +212,16 @@ def fastest(linear: Linearization) -> complex:
     RK4 with a step h follows it while ``abs(fastest(linear)) * h`` stays below `STABLE`.
     """
     return complex(linear.eigenvalues()[-1]) if linear.states else 0j
+
+
+def without_friction(model: Model, at: At) -> OperatingPoint:
+    """The operating point ``at`` of ``model`` without the laws of effort that steps take implicitly."""
+    point = operating_point(model, equations_of(model.whole), at)
+    implicit, p = {law.values[0].name for law in LAWS if law.resistance}, point.p.copy()
+    for v in point.ports.parameters:
+        if v.quantity in implicit:
+            p[v.places] = 0.0
+    return replace(point, p=p)
 
 
 def _second_order(
