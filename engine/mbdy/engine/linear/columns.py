@@ -10,8 +10,8 @@ from mbdy.engine.model.owners import Owner
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.system import INERTIAL, Body, Model
 from mbdy.engine.model.variables import Variable
-from mbdy.engine.order_n.constants import Layout, layout
 from mbdy.engine.order_n.equations import Equations
+from mbdy.engine.order_n.layout import Layout, layout
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.rotations import cross_matrix
 from mbdy.engine.model.system import Body, Model
 from mbdy.engine.model.variables import switched
-from mbdy.engine.order_n.constants import Layout, layout
+from mbdy.engine.order_n.layout import Layout, layout
 
 Array = NDArray[np.float64]
 

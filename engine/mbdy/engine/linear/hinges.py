@@ -18,8 +18,9 @@ from mbdy.engine.model.system import INERTIAL, Model
 from mbdy.engine.model.topology import tree
 from mbdy.engine.order_n import efforts, spatial
 from mbdy.engine.order_n import rigid_body as kernels
-from mbdy.engine.order_n.constants import constant_fields, layout
+from mbdy.engine.order_n.constants import constant_fields
 from mbdy.engine.order_n.equations import Equations, equations
+from mbdy.engine.order_n.layout import layout
 
 
 def uncovered(model: Model) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from mbdy.engine.linear.operating_point import OperatingPoint
 from mbdy.engine.model.rotations import cross_matrix
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.topology import tree
-from mbdy.engine.order_n.constants import layout
+from mbdy.engine.order_n.layout import layout
 
 Array = NDArray[np.float64]
 

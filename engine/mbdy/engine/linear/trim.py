@@ -21,7 +21,7 @@ from mbdy.engine.model.patterns import places
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.units import real
-from mbdy.engine.order_n.constants import layout
+from mbdy.engine.order_n.layout import layout
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.system import INERTIAL, Body, Loop, Model
 from mbdy.engine.model.topology import tree
 from mbdy.engine.model.variables import Variable, switched
-from mbdy.engine.order_n.constants import Layout
+from mbdy.engine.order_n.layout import Layout
 
 TRANSLATION, ANGLE, QUATERNION = 0, 1, 2
 """What a speed changes, as model.h has it."""

@@ -26,6 +26,7 @@ from mbdy.engine.order_n.constants import Structure, constant_fields
 from mbdy.engine.order_n.kernels import Kernels, kernel, symbols
 from mbdy.engine.order_n.loop_forces import INERTIAL_SIDE, Closing, Loops
 from mbdy.engine.order_n.outputs import View
+from mbdy.engine.order_n.passages import Passage
 from mbdy.engine.order_n.rigid_body import body_symbols, drive, drive_symbols, kind_name
 from mbdy.engine.order_n.sweeps import BodyMotion, System
 
@@ -47,8 +48,8 @@ def carried(kind: Structure) -> ca.Function:
     own = momentum_of(V + ca.vertcat(SX(3, 1), C.T @ slip))
     for i in range(kind.wheels):
         own += ca.vertcat(k["spin_axes"][3 * i : 3 * i + 3] * h[i], SX(3, 1))
-    outputs = {"momentum": spatial.force_to_parent(C.T, rho, own)}
-    outputs["M"] = spatial.upper(spatial.inertia_to_parent(C.T, rho, M))
+    outputs = {"momentum": Passage(rho, C.T).force(own)}
+    outputs["M"] = spatial.upper(Passage(rho, C.T).inertia(M))
     return kernel(f"carried_{kind_name(kind)}", inputs | modes, outputs)
 
 
@@ -72,7 +73,7 @@ def tied(size: int) -> ca.Function:
     """``N`` (21), as that of `anchored`, of a loop to the inertial frame: ``G`` (6, size) on a node at C and rho."""
     inputs = symbols(G=(6, size), C=(3, 3), rho=3, closed=1)
     G, C, rho, closed = inputs.values()
-    rows = ca.horzcat(*(spatial.force_to_parent(C.T, rho, G[:, i]) for i in range(size)))
+    rows = ca.horzcat(*(Passage(rho, C.T).force(G[:, i]) for i in range(size)))
     return kernel(f"tied_{size}", inputs, {"N": closed * spatial.upper(rows @ rows.T)})
 
 

@@ -1,7 +1,7 @@
 """Parameters made ready for the equations: ``k = prepare(p)``, once whenever a parameter changes.
 
 Unit axes, rotation matrices, first moments and inertias about the origins are worked out here and not in every
-evaluation. `Layout` says where each body's share lies, for parameters (``p``) and constants (``k``).
+evaluation. `mbdy.engine.order_n.layout` says where each body's share lies.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.law import JointValue
 from mbdy.engine.model.laws import laws_of, resists
 from mbdy.engine.model.limits import NEGATIVE_MINOR, PARALLEL
-from mbdy.engine.model.system import ZERO3, Body, Flex, Joint, Model, Node
+from mbdy.engine.model.system import ZERO3, Body, Flex, Joint, Node
 from mbdy.engine.model.variables import coupled_modes
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.joints import Shape, shape
@@ -81,6 +81,10 @@ class Structure:
     bearings: tuple[bool, ...]
     nodes: int
     flex: Modes | None = None
+    turns: int = 0
+    """By how many turns about x and z its joint frame follows from its parent's (`joint_frames`); 0 in its own axes."""
+    seated: bool = False
+    """Whether it has its own axes and its parent a joint frame."""
 
     @property
     def modes(self) -> int:
@@ -94,6 +98,11 @@ class Structure:
     def resistances(self) -> int:
         """Degrees of freedom of the joint with laws that may be too steep for a step."""
         return self.form.n_u if not self.floating and resists(self.laws) else 0
+
+    @property
+    def unheld(self) -> bool:
+        """Whether it moves in all six degrees of freedom, and each is free."""
+        return self.floating and set(self.motion) == {"free"}
 
     @property
     def drifting(self) -> bool:
@@ -156,8 +165,22 @@ def constant_fields(kind: Structure) -> Fields:
         ("mass", 1), ("moment", 3), ("inertia", 6), ("com", 3),
         ("R0", 9), ("at", 3), ("axes", 3 * form.n_axes), ("frame", 4), *kind.values,
         ("spin", kind.wheels), ("spin_axes", 3 * kind.wheels), ("bearings", len(BEARING) * bearings),
-        ("nodes", 3 * kind.nodes), *modal_fields(kind), *steps, ("turning", bearings),
+        ("nodes", 3 * kind.nodes), *modal_fields(kind), *steps, ("turning", bearings), *frame_fields(kind),
     ))  # fmt: skip
+
+
+def frame_fields(kind: Structure) -> tuple[tuple[str, int], ...]:
+    """What takes the place of a body's constants (those without ``joint_``) where frames are along joints.
+
+    ``joint_turns`` are cosine and sine of its turn at rest, of the angle between its axis and its parent's, and of the
+    first turn where it has three; ``joint_Q`` its frame, to body components.
+    """
+    if kind.turns:
+        return (
+            ("joint_turns", 2 * kind.turns), ("joint_at", 3), ("joint_moment", 3), ("joint_inertia", 6),
+            ("joint_spin_axes", 3 * kind.wheels), ("joint_Q", 9),
+        )  # fmt: skip
+    return (("joint_at", 3), ("joint_R0", 9)) if kind.seated else ()
 
 
 def modal_fields(kind: Structure) -> tuple[tuple[str, int], ...]:
@@ -298,51 +321,3 @@ def _lawful(value: JointValue, p: dict[str, SX]) -> SX:
 
 def _unit(axis: SX) -> SX:
     return axis / ca.norm_2(axis)
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Places of each body's parts in the core's vectors ``x``, ``u``, ``p`` and ``k``."""
-
-    structures: tuple[Structure, ...]
-    q: tuple[slice, ...]
-    speeds: tuple[slice, ...]
-    wheels: tuple[slice, ...]
-    constants: tuple[slice, ...]
-    modes: tuple[slice, ...]
-    """Of modal displacements; modal rates are `n_eta` further on."""
-    loops: tuple[slice, ...]
-    """Of the loops' constants in ``k``."""
-    n_q: int
-    n_u: int
-    n_eta: int
-    n_x: int
-    n_k: int
-    """The last of ``k`` is the gravitational parameter in models with a gravity gradient."""
-
-    def modal_rates(self, body: int) -> slice:
-        """Of a body's modal rates in ``x``."""
-        at = self.modes[body]
-        return slice(at.start + self.n_eta, at.stop + self.n_eta)
-
-
-def layout(model: Model) -> Layout:
-    """The layout of ``model``: x = [q, u, eta, eta', h], each block by body in the order of the file."""
-    structures = tuple(structure(b) for b in model.bodies)
-
-    def run(start: int, sizes: list[int]) -> tuple[tuple[slice, ...], int]:
-        slices = []
-        for size in sizes:
-            slices.append(slice(start, start + size))
-            start += size
-        return tuple(slices), start
-
-    q, n_q = run(0, [b.joint.n_q for b in model.bodies])
-    speeds, end = run(n_q, [b.joint.n_u for b in model.bodies])
-    modes, modes_end = run(end, [b.modes for b in model.bodies])
-    n_eta = modes_end - end
-    wheels, n_x = run(modes_end + n_eta, [len(b.wheels) for b in model.bodies])
-    constants, n_k = run(0, [constant_fields(s).size for s in structures])
-    loops, n_k = run(n_k, [LOOP_CONSTANTS] * len(model.loops))
-    n_k += model.gravity_gradient is not None
-    return Layout(structures, q, speeds, wheels, constants, modes, loops, n_q, end - n_q, n_eta, n_x, n_k)

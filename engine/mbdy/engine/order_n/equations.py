@@ -31,8 +31,10 @@ from mbdy.engine.order_n import flexible_body as deformation
 from mbdy.engine.order_n import output_kernels as observe
 from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.closing_columns import ClosingColumns, closing_columns
-from mbdy.engine.order_n.constants import Structure, layout, parameter_names, prepare_body, structure
+from mbdy.engine.order_n.constants import Structure, parameter_names, prepare_body, structure
+from mbdy.engine.order_n.joint_frames import frame_constants
 from mbdy.engine.order_n.kernels import Kernels
+from mbdy.engine.order_n.layout import layout
 from mbdy.engine.order_n.loop_forces import INERTIAL_SIDE, Closing, Loops, Seat
 from mbdy.engine.order_n.loop_kernels import SHORTEST, loop_structure
 from mbdy.engine.order_n.outputs import View, reactions, see_loops, wheel_momenta
@@ -256,6 +258,7 @@ class _Assembly:
                 moved = self.ports.by_name[f"{body.joint.to}.{body.joint.node}.at"].places
                 values[f"{body.name}.joint.at"] += p[moved]
             pieces.append(kernels.call(prepare_body, kind, p=ca.vertcat(*values.values()))["k"])
+        pieces += frame_constants(self.model, self.layout.framed_structures, pieces, kernels)
         for loop in self.model.loops:
             stem = f"loop.{loop.name}"
             distance = MX(0)
@@ -286,7 +289,7 @@ class _Assembly:
 
     def derivatives(self, x: MX, u: MX, k: MX, kernels: Kernels) -> tuple[MX, MX]:
         """``x'``, and the power that `energy` grows by."""
-        system = self.system(x, u, k, kernels)
+        system = self.in_joint_frames(self.system(x, u, k, kernels), k)
         moves, loops = self.moving(system, u, k)
         q_rates, u_rates = [m.q_rate for m in moves], [m.u_rate for m in moves]
         power = self.power(system, moves, loops)
@@ -530,7 +533,8 @@ class _Assembly:
 
     def outputs(self, x: MX, u: MX, k: MX, kernels: Kernels) -> tuple[MX, MX]:
         """``y`` and the energy."""
-        system = replace(self.system(x, u, k, kernels), used=used_nodes(self.model, outputs=True), placed=True)
+        known = replace(self.system(x, u, k, kernels), used=used_nodes(self.model, outputs=True), placed=True)
+        system = self.in_joint_frames(known, k)
         moves, loops = self.moving(system, u, k)
         view = View(self.model, system, moves)
         outputs = view.outputs(self.input(u, "system.gravity"), self.swept_gravity(u))
@@ -550,6 +554,12 @@ class _Assembly:
             [self.body_inputs(u, body) for body in self.model.bodies], kernels, self.seats, self.used,
             loops, placed=loops or field is not None, field=field,
         )  # fmt: skip
+
+    def in_joint_frames(self, system: System, k: MX) -> System:
+        """The ``system`` with frames along joints."""
+        own = zip(system.constants, self.layout.frames, strict=True)
+        constants = [ca.vertcat(constants, k[at, 0]) for constants, at in own]
+        return replace(system, structures=self.layout.framed_structures, constants=constants)
 
     def field(self, u: MX, k: MX, kernels: Kernels) -> dict[str, MX] | None:
         """`System.field` of this model."""

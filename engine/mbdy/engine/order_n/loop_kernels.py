@@ -17,8 +17,10 @@ from casadi import DM, SX
 
 from mbdy.engine.model.system import INERTIAL, Loop, Side
 from mbdy.engine.order_n import spatial
-from mbdy.engine.order_n.constants import LOOP_CONSTANTS
+from mbdy.engine.order_n.constants import LOOP_CONSTANTS, Structure
 from mbdy.engine.order_n.kernels import kernel, symbols
+from mbdy.engine.order_n.passages import Passage
+from mbdy.engine.order_n.rigid_body import body_symbols, joint_symbols, kind_name, passage_of
 
 SHORT = 1e-12
 """Least length, of vectors that are one or two long at closure, that is divided by."""
@@ -172,7 +174,7 @@ def to_body(modes: int, size: int) -> ca.Function:
     """Columns ``N`` (6, size) on a node as ``N_body`` on its body and ``N_modes`` on its modes."""
     inputs = symbols(E=(3, 3), r=3, Phi=(6, modes), N=(6, size))
     E, r, Phi, N = inputs.values()
-    on_body = ca.horzcat(*(spatial.force_to_parent(E, r, N[:, i]) for i in range(size)))
+    on_body = ca.horzcat(*(Passage(r, E).force(N[:, i]) for i in range(size)))
     return kernel(f"to_body_{modes}_{size}", inputs, {"N_body": on_body, "N_modes": Phi.T @ N})
 
 
@@ -183,13 +185,16 @@ def past_modes(modes: int, size: int) -> ca.Function:
     return kernel(f"past_modes_{modes}_{size}", inputs, {"N_joint": N - g.T @ Nf, "change": -inverse @ Nf})
 
 
-def past_joint(active: int, size: int) -> ca.Function:
+def past_joint(kind: Structure, size: int) -> ca.Function:
     """Of columns ``N`` (6, size): ``epsilon`` S^T N (active, size), ``change`` of t, and ``N_parent`` on what the joint
     sits on."""
-    inputs = symbols(E=(3, 3), r=3, g=(active, 6), S_free=(6, active), solved=(active, 6), N=(6, size))
-    E, r, g, S, solved, N = inputs.values()
+    active = sum(how != "prescribed" for how in kind.motion)
+    inputs, k, g, S, solved, N, *_ = body_symbols(
+        kind, g=(active, 6), S_free=(6, active), solved=(active, 6), N=(6, size), **joint_symbols(kind)
+    )
+    passage, _ = passage_of(kind, k, inputs)
     epsilon = S.T @ N
     left = N - g.T @ epsilon
-    above = ca.horzcat(*(spatial.force_to_parent(E, r, left[:, i]) for i in range(size)))
+    above = ca.horzcat(*(passage.force(left[:, i]) for i in range(size)))
     outputs = {"epsilon": epsilon, "change": -solved @ N, "N_parent": above}
-    return kernel(f"past_joint_{active}_{size}", inputs, outputs)
+    return kernel(f"past_joint_{kind_name(kind, size)}", inputs, outputs)

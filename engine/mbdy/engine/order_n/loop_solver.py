@@ -74,6 +74,7 @@ class _Steps:
         self.system = made("loop_system", matrix | symbols(closed=size) | vector, self._system)
         self.factors = made("loop_factors", matrix | symbols(term=size), self._factors)
         self.refined = made("loop_refined", matrix | vector | symbols(near=size) | factors, self._refined)
+        self.solved = made("loop_solved", vector | factors, self._solved)
         self.shrunk = made("loop_shrunk", vector | symbols(term=size) | factors, self._shrunk)
         self.rest = made("loop_rest", matrix | vector | symbols(near=size), lambda A, b, near: {"rest": b - A @ near})
         self.over = made(
@@ -100,9 +101,21 @@ class _Steps:
         D, LT, _ = ca.ldl(A + ca.diag(term))
         return {"D": ca.densify(ca.vec(D)), "LT": LT}
 
+    def summed(self, b: MX, term: MX, D: MX, LT: MX) -> MX:
+        """Multipliers after all proximal steps but one, from zero: what one leaves over is the ``term`` times what it
+        adds, so that A is not needed."""
+        near = MX.zeros(self.size)
+        for _ in range(REFINEMENTS - 1):
+            added = self.solved(b, D, LT)
+            near, b = near + added, term * added
+        return near
+
     def _refined(self, A: SX, b: SX, near: SX, D: SX, LT: SX) -> dict[str, SX]:
         """Multipliers ``better`` by a proximal step, which solves for what is left with the factors."""
         return {"better": near + ca.ldl_solve(b - A @ near, D, LT, self.order)}
+
+    def _solved(self, b: SX, D: SX, LT: SX) -> dict[str, SX]:
+        return {"added": ca.ldl_solve(b, D, LT, self.order)}
 
     def _shrunk(self, b: SX, term: SX, D: SX, LT: SX) -> dict[str, SX]:
         """b with all but what A gives nothing of shrunk by a proximal step with the ``term``."""
@@ -120,8 +133,9 @@ def _solve(steps: _Steps, A: MX, closed: MX, b: MX) -> tuple[MX, MX]:
     # A proximal step shrinks what is left by mu / (mu + sigma) along each eigenvalue sigma of A and adds nothing where
     # sigma is zero, so from zero the multipliers come to those of least norm. Where a motion makes rows redundant, they
     # stay smooth; a decision on rank would make them jump.
-    factors, solvable = steps.factors(A, PROXIMAL * mean + open_rows), held - contradiction
-    near = _times(REFINEMENTS, MX.zeros(steps.size), lambda near: steps.refined(A, solvable, near, *factors))
+    term, solvable = PROXIMAL * mean + open_rows, held - contradiction
+    factors = steps.factors(A, term)
+    near = steps.refined(A, solvable, steps.summed(solvable, term, *factors), *factors)
     left = steps.over(steps.rest(A, held, near), weight) > SOLVED * steps.over(held, weight)
     return near, left
 

@@ -18,6 +18,7 @@ from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.constants import Structure
 from mbdy.engine.order_n.flexible_body import flex
 from mbdy.engine.order_n.kernels import kernel, symbols
+from mbdy.engine.order_n.passages import Passage
 from mbdy.engine.order_n.rigid_body import body_symbols, kind_name
 
 TERMS = 9
@@ -108,7 +109,7 @@ def move(kind: Structure, node: int) -> ca.Function:
     """First sweep: the fields of `mbdy.engine.order_n.sweeps.NodeMotion` that it has, E body to node components."""
     inputs, k, eta, eta_rate, V = body_symbols(kind, eta=kind.modes, eta_rate=kind.modes, V_body=6)
     E, r, Phi = _stand(kind, node, k, eta)
-    V_n = spatial.to_child(E, r, V) + Phi @ eta_rate
+    V_n = Passage(r, E).motion(V) + Phi @ eta_rate
     c = ca.densify(_bias(kind, node, r, E, eta, eta_rate, V, V_n)) if kind.flex else SX(6, 1)
     return kernel(f"move_{kind_name(kind, node)}", inputs, {"E": E, "r": r, "Phi": Phi, "V": V_n, "c": c})
 
@@ -117,7 +118,7 @@ def press(kind: Structure, node: int) -> ca.Function:
     """A force vector ``F`` (6) on the node in its axes as one on body (``push``, 6) and modes (``modal_push``, m)."""
     inputs, k, eta, F = body_symbols(kind, eta=kind.modes, F=6)
     E, r, Phi = _stand(kind, node, k, eta)
-    outputs = {"push": spatial.force_to_parent(E, r, F), "modal_push": ca.densify(Phi.T @ F)}
+    outputs = {"push": Passage(r, E).force(F), "modal_push": ca.densify(Phi.T @ F)}
     return kernel(f"press_{kind_name(kind, node)}", inputs, outputs)
 
 
@@ -137,11 +138,11 @@ def carry(kind: Structure, node: int) -> ca.Function:
     E, r, Phi, c, P, p = inputs.values()
     inertia = spatial.symmetric(P, 6)
     at_rest = p + inertia @ c if kind.flex else p
-    outputs = {"P_body": spatial.upper(spatial.inertia_to_parent(E, r, inertia))}
-    outputs["p_body"] = spatial.force_to_parent(E, r, at_rest)
+    outputs = {"P_body": spatial.upper(Passage(r, E).inertia(inertia))}
+    outputs["p_body"] = Passage(r, E).force(at_rest)
     if kind.flex:
         P_Phi = inertia @ Phi
-        columns = [spatial.force_to_parent(E, r, P_Phi[:, i]) for i in range(kind.modes)]
+        columns = [Passage(r, E).force(P_Phi[:, i]) for i in range(kind.modes)]
         modal = Phi.T @ P_Phi
         outputs["B_body"], outputs["F_body"] = ca.densify(ca.horzcat(*columns)), ca.densify(spatial.upper(modal))
         outputs["p_f"] = ca.densify(Phi.T @ at_rest)
@@ -152,7 +153,7 @@ def accelerate(kind: Structure, node: int) -> ca.Function:
     """Third sweep: A of the node from ``A_body`` and eta'' (``modal_rate``)."""
     inputs = _symbols(kind, node) | symbols(A_body=6, modal_rate=kind.modes)
     E, r, Phi, c, A, modal = inputs.values()
-    A_node = spatial.to_child(E, r, A)
+    A_node = Passage(r, E).motion(A)
     if kind.flex:
         A_node += Phi @ modal + c
     return kernel(f"seat_{kind_name(kind, node)}", inputs, {"A": ca.densify(A_node)})

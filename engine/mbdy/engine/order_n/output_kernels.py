@@ -13,7 +13,17 @@ from mbdy.engine.order_n import nodes as seats
 from mbdy.engine.order_n.constants import Structure
 from mbdy.engine.order_n.joints import quaternion
 from mbdy.engine.order_n.kernels import kernel, symbols
-from mbdy.engine.order_n.rigid_body import body_symbols, drive, drive_symbols, gathered, kind_name, n_forces, wrench
+from mbdy.engine.order_n.rigid_body import (
+    body_symbols,
+    drive,
+    drive_symbols,
+    gathered,
+    kind_name,
+    n_forces,
+    own_axes,
+    swept_axes,
+    wrench,
+)
 
 
 def attitude(kind: Structure) -> ca.Function:
@@ -66,7 +76,7 @@ def spin(kind: Structure) -> ca.Function:
 
 def points(kind: Structure) -> ca.Function:
     """Position, velocity, acceleration (inertial axes) and specific force (body axes) of the origin and of each node
-    (12 each); of a flexible body at its origin only.
+    (12 each), of a flexible body at its origin only; ``omega`` (3), body axes.
 
     ``origin`` and ``drift``: position and velocity of the reference; ``gravity`` to give back.
     """
@@ -75,12 +85,14 @@ def points(kind: Structure) -> ca.Function:
     )
     motions = []
     omega, alpha = V[:3], A[:3]
-    fixed = [] if kind.flex else [k["nodes"][3 * i : 3 * i + 3] for i in range(kind.nodes)]
+    nodes = [] if kind.flex else [k["nodes"][3 * i : 3 * i + 3] for i in range(kind.nodes)]
+    fixed = [swept_axes(kind, k, node) for node in nodes]
     for point in [SX(3, 1), *fixed]:
         v = V[3:] + ca.cross(omega, point)
         a = A[3:] + ca.cross(alpha, point) + ca.cross(omega, v)
-        motions += [origin + rho + C @ point, drift + C @ v, C @ a + gravity, a]
-    return kernel(f"points_{kind_name(kind)}", inputs, {"points": ca.densify(ca.vertcat(*motions))})
+        motions += [origin + rho + C @ point, drift + C @ v, C @ a + gravity, own_axes(kind, k, a)]
+    outputs = {"points": ca.densify(ca.vertcat(*motions)), "omega": own_axes(kind, k, omega)}
+    return kernel(f"points_{kind_name(kind)}", inputs, outputs)
 
 
 def point() -> ca.Function:
@@ -93,7 +105,7 @@ def point() -> ca.Function:
 
 
 def loads(kind: Structure, leaf: bool) -> ca.Function:
-    """Load f = P A + p of the joint (6), reaction S^T f - tau of held speeds (n_u).
+    """Load f = P A + p of the joint (6), body axes, reaction S^T f - tau of held speeds (n_u).
 
     ``closing``: what loops add to p; ``P_below``, ``p_below``: the children's (not at a tip), of all where the body is
     flexible.
@@ -105,7 +117,8 @@ def loads(kind: Structure, leaf: bool) -> ca.Function:
     f = P @ A + p + closing
     constrained, _ = drive(kind, **driven)
     inputs |= driven | ({} if leaf else below)
-    return kernel(f"loads_{kind_name(kind, leaf)}", inputs, {"load": f, "reaction": constrained * (S.T @ f - tau)})
+    load = ca.vertcat(own_axes(kind, k, f[:3]), own_axes(kind, k, f[3:]))
+    return kernel(f"loads_{kind_name(kind, leaf)}", inputs, {"load": load, "reaction": constrained * (S.T @ f - tau)})
 
 
 def energy(kind: Structure) -> ca.Function:

@@ -65,8 +65,11 @@ class View:
         if node in m.nodes:
             C, rho = m.nodes[node].pose
         elif node is not None:  # of a rigid body, where nothing sits
-            places = constant_fields(self.system.structures[body]).places("nodes")
-            rho = rho + C @ self.system.constants[body][places][3 * node : 3 * node + 3]
+            kind, k = self.system.structures[body], self.system.constants[body]
+            fields = constant_fields(kind)
+            if kind.turns:
+                C = C @ ca.reshape(k[fields.places("joint_Q")], 3, 3).T
+            rho = rho + C @ k[fields.places("nodes")][3 * node : 3 * node + 3]
         return C, shift + rho
 
     def _momenta(self) -> Iterator[MX]:
@@ -112,7 +115,6 @@ class View:
 
     def _see_states(self, j: int, outputs: dict[str, MX]) -> None:
         body, state, kind = self.model.bodies[j], self.system.states[j], self.system.structures[j]
-        outputs[f"{body.name}.omega"] = self.moves[j].V[:3]
         outputs[f"{body.name}.attitude"] = self.moves[j].quaternion
         outputs[f"{body.name}.flex.displacement"], outputs[f"{body.name}.flex.rate"] = state.eta, state.eta_rate
         if kind.floating:
@@ -127,7 +129,8 @@ class View:
         slip = self._slip[self.root_of[j]]
         reference = {"origin": origin, "drift": drift + slip, "gravity": gravity}
         C, rho = self.pose(j)
-        stacked = self._call(observe.points, j, V=m.V, A=m.A, C=C, rho=rho, **reference)["points"]
+        seen = self._call(observe.points, j, V=m.V, A=m.A, C=C, rho=rho, **reference)
+        stacked, outputs[f"{body.name}.omega"] = seen["points"], seen["omega"]
         if body.flex:
             pieces = [stacked]
             for i, node in enumerate(body.nodes):

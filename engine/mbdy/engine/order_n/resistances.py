@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mbdy.engine.order_n.constants import Layout, constant_fields
+from mbdy.engine.order_n.constants import constant_fields
+from mbdy.engine.order_n.layout import Layout
 
 
 @dataclass(frozen=True)

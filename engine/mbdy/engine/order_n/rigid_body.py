@@ -12,9 +12,10 @@ from casadi import SX
 from mbdy.engine.model.limits import PIVOT_ROUNDING
 from mbdy.engine.model.variables import switched
 from mbdy.engine.order_n import efforts, spatial
-from mbdy.engine.order_n.constants import Structure, constant_fields
+from mbdy.engine.order_n.constants import Structure, constant_fields, frame_fields
 from mbdy.engine.order_n.joints import motion
 from mbdy.engine.order_n.kernels import kernel, symbols
+from mbdy.engine.order_n.passages import Passage, Turn
 
 
 def constants(kind: Structure) -> tuple[SX, dict[str, SX]]:
@@ -26,6 +27,8 @@ def constants(kind: Structure) -> tuple[SX, dict[str, SX]]:
     k["axes"] = ca.reshape(k["axes"], 3, kind.form.n_axes)
     if kind.floating:
         k["R0"], k["at"], k["axes"] = SX.eye(3), SX(3, 1), SX.eye(3)
+    for name, _ in frame_fields(kind):
+        k[name.removeprefix("joint_")] = ca.reshape(k[name], 3, 3) if name == "joint_R0" else k[name]
     k["M"] = spatial.inertia_matrix(k["mass"], k["moment"], spatial.symmetric(k["inertia"], 3))
     return vector, k
 
@@ -38,14 +41,24 @@ def body_symbols(
     return {**inputs, "k": vector}, k, *inputs.values()
 
 
+def own_axes(kind: Structure, k: dict[str, SX], a: SX) -> SX:
+    """Components (3) in the body's own axes, of components in those that the sweeps see it in."""
+    return ca.reshape(k["Q"], 3, 3) @ a if kind.turns else a
+
+
+def swept_axes(kind: Structure, k: dict[str, SX], a: SX) -> SX:
+    """Components (3) in the axes that the sweeps see the body in, of components in its own."""
+    return ca.reshape(k["Q"], 3, 3).T @ a if kind.turns else a
+
+
 def wrench(kind: Structure, k: dict[str, SX], forces: SX) -> SX:
-    """All external forces and torques on a body as one force vector about its origin."""
+    """All external forces and torques on a body, in its own axes, as one force vector about its origin."""
     points = [k["com"], *(k["nodes"][3 * i : 3 * i + 3] for i in range(kind.nodes))]
     total = SX(6, 1)
     for i, point in enumerate(points):
         f, n = forces[6 * i : 6 * i + 3], forces[6 * i + 3 : 6 * i + 6]
         total += ca.vertcat(n + ca.cross(point, f), f)
-    return total
+    return ca.vertcat(swept_axes(kind, k, total[:3]), swept_axes(kind, k, total[3:]))
 
 
 def n_forces(kind: Structure) -> int:
@@ -71,16 +84,15 @@ def outward(kind: Structure, root: bool, drifting: bool, summed: bool) -> ca.Fun
         motors=kind.wheels, **({} if root else {"V_parent": 6}),
     )  # fmt: skip
     carried = symbols(drift_parent=3) if drifting else {}
-    joint = motion(form, k["axes"], q, u)
-    E = joint.E @ k["R0"].T
-    r = k["at"] + k["R0"] @ joint.d
-    relative = joint.S @ u
+    at_joint, bias = _joint(kind, k, q, u)
+    passage, S = passage_of(kind, k, at_joint)
+    relative = S @ u
     if root:
-        V, c = relative, joint.bias
+        V, c = ca.densify(relative), bias
     else:
-        V = spatial.to_child(E, r, *above) + relative
-        c = joint.bias + spatial.cross_motion(V, relative)
-    drift = E @ carried["drift_parent"] if drifting else SX(3, 1)
+        V = passage.motion(*above) + relative
+        c = bias + spatial.cross_motion(V, relative)
+    drift = passage.rotation @ carried["drift_parent"] if drifting else SX(3, 1)
     speeds, extra = efforts.wheel_speeds(kind, k, h, V[:3]), {}
     wheel_torques = efforts.wheel_torques(kind, k, motors, speeds)
     if any(kind.bearings):  # torque = torque at rest - lag (torque / J - a . omega')
@@ -102,10 +114,35 @@ def outward(kind: Structure, root: bool, drifting: bool, summed: bool) -> ca.Fun
     tau = SX(form.n_u, 1) if kind.floating else efforts.effort(kind, k, q, u, actuation, rest)
     if kind.resistances:
         extra["lag"] = efforts.lags(kind, k, u)
-    outputs = {"E": E, "r": r, "S": joint.S, "c": c, "V": V, "p": p, "tau": tau, "q_rate": joint.rate}
+    outputs = at_joint | {"c": c, "V": V, "p": p, "tau": tau}
+    outputs |= {"E": passage.rotation} if kind.turns else {}
     outputs |= {"wheel_torques": wheel_torques, "power": power} | ({"drift": drift} if drifting else {})
     outputs |= extra | ({"sums": ca.densify(sums)} if summed else {})
     return kernel(f"outward_{kind_name(kind, root, drifting, summed)}", inputs | carried, outputs)
+
+
+def _joint(kind: Structure, k: dict[str, SX], q: SX, u: SX) -> tuple[dict[str, SX], SX]:
+    """What `passage_of` is made from at ``q``, with q' where that is not u; and ``S' u`` of the joint's own speeds."""
+    if kind.turns:
+        c, s, c0, s0 = ca.cos(q), ca.sin(q), k["turns"][0], k["turns"][1]
+        return {"turn": ca.vertcat(c * c0 - s * s0, s * c0 + c * s0)}, SX(6, 1)
+    joint = motion(kind.form, k["axes"], q, u)
+    place = k["at"] + k["R0"] @ joint.d
+    return {"E": joint.E @ k["R0"].T, "r": place, "S": joint.S, "q_rate": joint.rate}, joint.bias
+
+
+def passage_of(kind: Structure, k: dict[str, SX], at_joint: dict[str, SX]) -> tuple[Passage, SX]:
+    """The way from the parent over a joint that stands like this, and its motion subspace S."""
+    if not kind.turns:
+        return Passage(at_joint["r"], at_joint["E"]), at_joint["S"]
+    (c, s), constant = ca.vertsplit(at_joint["turn"]), k["turns"]
+    turns = (Turn(2, constant[4], constant[5]),) if kind.turns == 3 else ()
+    return Passage(k["at"], turns=(*turns, Turn(0, constant[2], constant[3]), Turn(2, c, s))), SX(subspace(kind), 1)
+
+
+def joint_symbols(kind: Structure) -> dict[str, int | tuple[int, int] | ca.Sparsity]:
+    """Sizes of what `passage_of` is made from."""
+    return {"turn": 2} if kind.turns else {"E": (3, 3), "r": 3, "S": subspace(kind)}
 
 
 def stand(floating: bool) -> ca.Function:
@@ -146,38 +183,48 @@ def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False) -> ca.F
     """Second sweep. ``P_below``, ``p_below`` (not at a tip) are the children's; of a flexible body those of all, its
     modes eliminated.
 
-    ``g = D^-1 U^T``, ``t = D^-1 (tau - S^T p)``, a_c, u' of held speeds (``forced``); ``S_free``, ``solved`` = D^-1 S^T
-    of free speeds where there are ``loops``; and ``X^T P_a X``, ``X^T p_a`` for the parent (not at a root). ``lag`` as
-    `outward` has it.
+    ``g = D^-1 U^T`` (S^-1 = S^T of what nothing holds), ``t = D^-1 (tau - S^T p)``, a_c, u' of held speeds
+    (``forced``); ``S_free``, ``solved`` = D^-1 S^T of free speeds where there are ``loops``; and ``X^T P_a X``,
+    ``X^T p_a`` for the parent (not at a root). ``lag`` as `outward` has it.
     """
-    inputs, k, E, r, S, c, p_body, tau = body_symbols(
-        kind, E=(3, 3), r=3, S=_subspace(kind), c=6, p=6, tau=kind.form.n_u
-    )
+    inputs, k, c, p_body, tau, *_ = body_symbols(kind, c=6, p=6, tau=kind.form.n_u, **joint_symbols(kind))
+    passage, S = passage_of(kind, k, inputs)
     driven, below, lag = drive_symbols(kind), symbols(P_below=21, p_below=6), SX.sym("lag", kind.resistances)
     P, p = gathered(kind, leaf, k["M"], p_body, **below)
     constrained, forced = drive(kind, **driven)
     active = [i for i, how in enumerate(kind.motion) if how != "prescribed"]
     free = 1 - constrained[active, 0]
     S_f = S[:, active] @ ca.diag(free) if active else SX(6, 0)
-    U = P @ S_f
-    D = S_f.T @ U + ca.diag(constrained[active, 0])
-    if kind.resistances:
-        D += ca.diag(free * lag[active, 0])
-        inputs["lag"] = lag
-    rhs = ca.horzcat(U.T, free * tau[active, 0] - S_f.T @ p)
-    solved = spatial.solve_ldl(D, rhs)
-    g, t = solved[:, :6], solved[:, 6]
-    a_c = c + S @ forced
+    effort, a_c = free * tau[active, 0] - S_f.T @ p, c + S @ forced
     inputs |= driven | ({} if leaf else below)
-    outputs = {"g": g, "t": t, "a_c": a_c, "forced": forced}
+    U = P @ S_f
+    if kind.unheld:
+        solved = S.T @ _inverse(P, ca.horzcat(-p, *([SX.eye(6)] if loops else [])))
+        g, t, of_forces = S.T, solved[:, 0], solved[:, 1:]
+    else:
+        D = S_f.T @ U + ca.diag(constrained[active, 0])
+        if kind.resistances:
+            D += ca.diag(free * lag[active, 0])
+            inputs["lag"] = lag
+        solved = spatial.solve_ldl(D, ca.horzcat(U.T, effort, *([S_f.T] if loops else [])))
+        g, t, of_forces = solved[:, :6], solved[:, 6], solved[:, 7:]
+    outputs = {"g": ca.densify(g), "t": t, "a_c": a_c, "forced": forced}
     if loops:
-        outputs |= {"S_free": ca.densify(S_f), "solved": ca.densify(spatial.solve_ldl(D, S_f.T))}
+        outputs |= {"S_free": S_f, "solved": of_forces}
     if not root:
-        P_a = P - U @ g
+        P_a = spatial.symmetric(spatial.upper(P - U @ g), 6)
+        if kind.turns and kind.motion == ("free",) and not kind.resistances:
+            P_a[2, :], P_a[:, 2] = SX(1, 6), SX(6, 1)
         p_a = p + P_a @ a_c + U @ t
-        outputs["P_parent"] = spatial.upper(spatial.inertia_to_parent(E, r, P_a))
-        outputs["p_parent"] = spatial.force_to_parent(E, r, p_a)
+        outputs["P_parent"] = ca.densify(spatial.upper(passage.inertia(P_a)))
+        outputs["p_parent"] = ca.densify(passage.force(p_a))
     return kernel(f"inward_{kind_name(kind, root, leaf, loops)}", inputs, outputs)
+
+
+def _inverse(P: SX, rhs: SX) -> SX:
+    """``P^-1 rhs``, translations eliminated first."""
+    order = [3, 4, 5, 0, 1, 2]
+    return spatial.solve_ldl(P[order, order], ca.densify(rhs)[order, :])[order, :]
 
 
 def pivots(kind: Structure, leaf: bool) -> ca.Function:
@@ -186,7 +233,7 @@ def pivots(kind: Structure, leaf: bool) -> ca.Function:
     Not positive where a free speed moves no inertia. ``margin`` is 0 where the axes of three successive rotations lie
     in one plane, and 1 where they are as far from it as they come.
     """
-    inputs, k, S = body_symbols(kind, S=_subspace(kind))
+    inputs, k, S = body_symbols(kind, S=subspace(kind))
     driven, below = drive_symbols(kind), {} if leaf and not kind.flex else symbols(P_below=21)
     P, _ = gathered(kind, leaf, k["M"], SX(6, 1), P_below=below.get("P_below", SX(21, 1)), p_below=SX(6, 1))
     constrained, _ = drive(kind, **driven)
@@ -215,21 +262,29 @@ def gathered(kind: Structure, leaf: bool, M: SX, p: SX, *, P_below: SX, p_below:
 def accelerate(kind: Structure) -> ca.Function:
     """Third sweep: A and u'."""
     active = [i for i, how in enumerate(kind.motion) if how != "prescribed"]
-    inputs = symbols(E=(3, 3), r=3, S=_subspace(kind), a_c=6, g=(len(active), 6), t=len(active))
-    inputs |= symbols(forced=kind.form.n_u, A_parent=6)
-    E, r, S, a_c, g, t, forced, A_parent = inputs.values()
-    carried = spatial.to_child(E, r, A_parent) + a_c
-    solved = t - g @ carried
-    A = carried + S[:, active] @ solved if active else carried
+    inputs, k, a_c, g, t, forced, A_parent, *_ = body_symbols(
+        kind, a_c=6, g=(len(active), 6), t=len(active), forced=kind.form.n_u, A_parent=6, **joint_symbols(kind)
+    )
+    passage, S = passage_of(kind, k, inputs)
+    carried = passage.motion(A_parent) + a_c
+    if kind.unheld:
+        solved = t - S.T @ carried
+        A = S @ t
+    else:
+        solved = t - g @ carried
+        A = carried + S[:, active] @ solved if active else carried
     speed_rate = SX(forced)
     for place, i in enumerate(active):
         speed_rate[i] += solved[place]
     return kernel(f"accelerate_{kind_name(kind)}", inputs, {"A": A, "u_rate": speed_rate})
 
 
-def _subspace(kind: Structure) -> ca.Sparsity:
-    """Sparsity of S: rotations in the upper rows, translations in the lower."""
+def subspace(kind: Structure) -> ca.Sparsity:
+    """Sparsity of S: rotations in the upper rows, translations in the lower; of a joint frame z alone."""
     S = ca.DM(6, kind.form.n_u)
+    if kind.turns:
+        S[2, 0] = 1
+        return ca.sparsify(S).sparsity()
     S[:3, kind.form.translations :] = 1
     S[3:, : kind.form.translations] = 1
     return ca.sparsify(S).sparsity()
@@ -244,4 +299,5 @@ def kind_name(kind: Structure, *flags: bool | int) -> str:
     laws = "".join(law[0] for law in kind.laws) + str(sum(size for _, size in kind.values))
     rotors = "".join("b" if bearing else "o" for bearing in kind.bearings)
     modes = f"m{kind.modes}" if kind.flex else ""
-    return f"t{form.translations}r{turning}{how}w{rotors}p{kind.nodes}{'f' * kind.floating}{laws}{modes}_{marks}"
+    frame = f"z{kind.turns}" if kind.turns else "s" * kind.seated
+    return f"t{form.translations}r{turning}{how}w{rotors}p{kind.nodes}{'f' * kind.floating}{laws}{modes}{frame}_{marks}"

@@ -15,7 +15,8 @@ from mbdy.engine.model.laws import laws_of
 from mbdy.engine.model.owners import SYSTEM, Owner, wheels_of
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.system import Body, Model
-from mbdy.engine.order_n.constants import Layout, Structure, constant_fields
+from mbdy.engine.order_n.constants import Structure, constant_fields
+from mbdy.engine.order_n.layout import Layout
 from mbdy.engine.order_n.loop_kernels import SHORTEST
 
 

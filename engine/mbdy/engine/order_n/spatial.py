@@ -44,28 +44,6 @@ def cross_force(V: SX, F: SX) -> SX:
     return ca.vertcat(ca.cross(V[:3], F[:3]) + ca.cross(V[3:], F[3:]), ca.cross(V[:3], F[3:]))
 
 
-def to_child(E: SX, r: SX, V: SX) -> SX:
-    """``X V``: a motion vector of the parent, about the child's origin in its axes.
-
-    ``E`` (3x3) parent to child components; ``r`` (3) child's origin from the parent's, parent axes.
-    """
-    return ca.vertcat(E @ V[:3], E @ (V[3:] + ca.cross(V[:3], r)))
-
-
-def force_to_parent(E: SX, r: SX, F: SX) -> SX:
-    """``X^T F``: a force vector on the child, about the parent's origin in parent axes."""
-    f = E.T @ F[3:]
-    return ca.vertcat(E.T @ F[:3] + ca.cross(r, f), f)
-
-
-def inertia_to_parent(E: SX, r: SX, P: SX) -> SX:
-    """``X^T P X``: a child's (articulated) inertia about the parent's origin in parent axes."""
-    A, B, C = (E.T @ block @ E for block in (P[:3, :3], P[:3, 3:], P[3:, 3:]))
-    R = skew(r)
-    rC, B_R = R @ C, B @ R
-    return ca.vertcat(ca.horzcat(A - B_R - B_R.T - rC @ R, B + rC), ca.horzcat((B + rC).T, C))
-
-
 def inertia_matrix(mass: SX, first_moment: SX, about_origin: SX) -> SX:
     """Spatial inertia (6x6) of a mass [kg], first moment m c [kg.m] and tensor about the origin [kg.m2]."""
     c = skew(first_moment)

@@ -12,8 +12,9 @@ from mbdy.engine.model.bearing import BEARING, BEARING_LAWS
 from mbdy.engine.model.laws import JOINT_VALUES, laws_of
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.system import Body, Model
-from mbdy.engine.order_n.constants import Layout, Structure, constant_fields
+from mbdy.engine.order_n.constants import Structure, constant_fields
 from mbdy.engine.order_n.kernels import Kernels, kernel
+from mbdy.engine.order_n.layout import Layout
 
 
 def steepest(layout: Layout) -> ca.Function | None:

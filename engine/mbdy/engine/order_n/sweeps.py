@@ -19,7 +19,7 @@ from mbdy.engine.model.topology import ROOT, Tree
 from mbdy.engine.order_n import flexible_body as deformation
 from mbdy.engine.order_n import nodes as seats
 from mbdy.engine.order_n import rigid_body as rigid
-from mbdy.engine.order_n.constants import Structure
+from mbdy.engine.order_n.constants import Structure, constant_fields
 from mbdy.engine.order_n.kernels import Kernels
 
 T = TypeVar("T")
@@ -118,6 +118,8 @@ class BodyMotion(Placed):
     power: MX
     """Of what acts on wheels, of efforts that store no energy, and of external forces on a rigid body."""
     _: KW_ONLY
+    turn: MX | None = None
+    """Cosine and sine of the turn about z, in a joint frame."""
     drift: MX | None = None
     """Velocity of a free root, axes of the body: what its true velocity has beside V; None below other roots."""
     sums: MX = field(default_factory=MX)
@@ -145,6 +147,11 @@ class BodyMotion(Placed):
     """Force vector (6) of the gravity gradient, which is in p then, and its forces on modes; None without it."""
     nodes: dict[int, NodeMotion] = field(default_factory=dict)
     flexing: Flexing | None = None
+
+    @property
+    def at_joint(self) -> dict[str, MX]:
+        """How the joint stands, for the sweeps inward and outward again."""
+        return {"E": self.E, "r": self.r, "S": self.S} if self.turn is None else {"turn": self.turn}
 
     @property
     def modal_rate(self) -> MX:
@@ -235,7 +242,7 @@ def swing_out(system: System, moves: list[BodyMotion], gravity: MX, bodies: Sequ
     for j in bodies:
         m, kind = moves[j], system.structures[j]
         results = system.kernels.call(
-            rigid.accelerate, kind, E=m.E, r=m.r, S=m.S, a_c=m.a_c, g=m.g, t=m.t, forced=m.forced,
+            rigid.accelerate, kind, k=system.constants[j], **m.at_joint, a_c=m.a_c, g=m.g, t=m.t, forced=m.forced,
             A_parent=of_seat(j, system, moves, "A", inertial_acceleration(gravity)),
         )  # fmt: skip
         m.A, m.u_rate = results["A"], results["u_rate"]
@@ -282,7 +289,7 @@ def _outward(j: int, system: System, moves: list[BodyMotion]) -> BodyMotion:
     above = system.structures[system.tree.path(j)[-1]]
     if above.drifting:
         carried["drift_parent"] = state.u[:3] if parent == ROOT else _drift_of_seat(j, system, moves)
-    m = BodyMotion(**system.kernels.call(
+    m = BodyMotion(**_known(kind, state, k), **system.kernels.call(
         rigid.outward, kind, parent == ROOT, above.drifting, above.attitude,
         q=state.q, u=root_frame_speeds(kind, state.u), k=k, **carried,
         forces=inputs.forces, effort=inputs.effort, rest=inputs.rest, h=state.h, motors=inputs.torques,
@@ -300,6 +307,14 @@ def _outward(j: int, system: System, moves: list[BodyMotion]) -> BodyMotion:
         for node in m.nodes.values():
             node.pose = _stand(system, node, m.pose)
     return m
+
+
+def _known(kind: Structure, state: BodyState, k: MX) -> dict[str, MX]:
+    """What is known of a body in a joint frame without a kernel."""
+    if not kind.turns:
+        return {}
+    at = k[constant_fields(kind).places("joint_at")]
+    return {"r": at, "S": MX(rigid.subspace(kind), 1), "q_rate": state.u}
 
 
 def _stand(system: System, m: BodyMotion | NodeMotion, above: Pose, *, floating: bool = False) -> Pose:
@@ -338,7 +353,7 @@ def _inward(j: int, system: System, moves: list[BodyMotion]) -> None:
         _condense(j, system, m)
     results = system.kernels.call(
         rigid.inward, kind, parent == ROOT, not m.below, system.loops,
-        E=m.E, r=m.r, S=m.S, c=m.c, k=system.constants[j], p=m.p, tau=m.tau, acceleration=inputs.acceleration,
+        **m.at_joint, c=m.c, k=system.constants[j], p=m.p, tau=m.tau, acceleration=inputs.acceleration,
         switches=inputs.switches, **m.below, **({} if m.lag is None else {"lag": m.lag}),
     )  # fmt: skip
     m.g, m.t, m.a_c, m.forced = (results[name] for name in ("g", "t", "a_c", "forced"))

@@ -1,0 +1,64 @@
+"""Where each body's parts lie in the vectors of a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mbdy.engine.model.system import Model
+from mbdy.engine.order_n.constants import LOOP_CONSTANTS, Structure, constant_fields, frame_fields, structure
+from mbdy.engine.order_n.joint_frames import in_joint_frames
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Places of each body's parts in the core's vectors ``x``, ``u``, ``p`` and ``k``."""
+
+    structures: tuple[Structure, ...]
+    q: tuple[slice, ...]
+    speeds: tuple[slice, ...]
+    wheels: tuple[slice, ...]
+    constants: tuple[slice, ...]
+    framed_structures: tuple[Structure, ...]
+    """The structures of bodies in joint frames, and the places of what these take besides in ``k``."""
+    frames: tuple[slice, ...]
+    modes: tuple[slice, ...]
+    """Of modal displacements; modal rates are `n_eta` further on."""
+    loops: tuple[slice, ...]
+    """Of the loops' constants in ``k``."""
+    n_q: int
+    n_u: int
+    n_eta: int
+    n_x: int
+    n_k: int
+    """The last of ``k`` is the gravitational parameter in models with a gravity gradient."""
+
+    def modal_rates(self, body: int) -> slice:
+        """Of a body's modal rates in ``x``."""
+        at = self.modes[body]
+        return slice(at.start + self.n_eta, at.stop + self.n_eta)
+
+
+def layout(model: Model) -> Layout:
+    """The layout of ``model``: x = [q, u, eta, eta', h], each block by body in the order of the file."""
+    structures = tuple(structure(b) for b in model.bodies)
+
+    def run(start: int, sizes: list[int]) -> tuple[tuple[slice, ...], int]:
+        slices = []
+        for size in sizes:
+            slices.append(slice(start, start + size))
+            start += size
+        return tuple(slices), start
+
+    q, n_q = run(0, [b.joint.n_q for b in model.bodies])
+    speeds, end = run(n_q, [b.joint.n_u for b in model.bodies])
+    modes, modes_end = run(end, [b.modes for b in model.bodies])
+    n_eta = modes_end - end
+    wheels, n_x = run(modes_end + n_eta, [len(b.wheels) for b in model.bodies])
+    constants, n_k = run(0, [constant_fields(s).size for s in structures])
+    framed = in_joint_frames(model, structures)
+    frames, n_k = run(n_k, [sum(size for _, size in frame_fields(s)) for s in framed])
+    loops, n_k = run(n_k, [LOOP_CONSTANTS] * len(model.loops))
+    n_k += model.gravity_gradient is not None
+    return Layout(
+        structures, q, speeds, wheels, constants, framed, frames, modes, loops, n_q, end - n_q, n_eta, n_x, n_k
+    )
