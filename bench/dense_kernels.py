@@ -10,13 +10,14 @@ from mbdy.engine.order_n import rigid_body as kernels
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.constants import Structure
 from mbdy.engine.order_n.kernels import kernel, symbols
+from mbdy.engine.order_n.passages import Passage
 
 
 def rest() -> ca.Function:
     """A of the body, its joint without acceleration."""
     inputs = symbols(E=(3, 3), r=3, c=6, A_parent=6)
     E, r, c, A = inputs.values()
-    return kernel("rest", inputs, {"A": spatial.to_child(E, r, A) + c})
+    return kernel("rest", inputs, {"A": Passage(r, E).motion(A) + c})
 
 
 def rigid_force(kind: Structure) -> ca.Function:
@@ -39,7 +40,7 @@ def joint_force(kind: Structure, subspace: str) -> ca.Function:
     """tau - S' f, and f on what the joint sits on."""
     inputs = symbols(E=(3, 3), r=3, S=ca.Sparsity.deserialize(subspace), tau=kind.form.n_u, f=6)
     E, r, S, tau, f = inputs.values()
-    outputs = {"on_u": ca.densify(tau - S.T @ f), "f_parent": spatial.force_to_parent(E, r, f)}
+    outputs = {"on_u": ca.densify(tau - S.T @ f), "f_parent": Passage(r, E).force(f)}
     return kernel(f"joint_force_{kernels.kind_name(kind)}", inputs, outputs)
 
 
@@ -54,7 +55,7 @@ def to_parent() -> ca.Function:
     """An inertia (21) about what the joint sits on."""
     inputs = symbols(E=(3, 3), r=3, inertia=21)
     E, r, own = inputs.values()
-    moved = spatial.inertia_to_parent(E, r, spatial.symmetric(own, 6))
+    moved = Passage(r, E).inertia(spatial.symmetric(own, 6))
     return kernel("to_parent", inputs, {"M": spatial.upper(moved)})
 
 
@@ -72,10 +73,10 @@ def carry_composite(kind: Structure, node: int) -> ca.Function:
     inputs = _node(kind, node) | symbols(inertia=21)
     E, r, Phi, own = inputs.values()
     inertia = spatial.symmetric(own, 6)
-    outputs = {"M": spatial.upper(spatial.inertia_to_parent(E, r, inertia))}
+    outputs = {"M": spatial.upper(Passage(r, E).inertia(inertia))}
     if kind.modes:
         felt = inertia @ Phi
-        coupling = ca.horzcat(*(spatial.force_to_parent(E, r, felt[:, i]) for i in range(kind.modes)))
+        coupling = ca.horzcat(*(Passage(r, E).force(felt[:, i]) for i in range(kind.modes)))
         outputs |= {"B": ca.densify(coupling), "F": ca.densify(Phi.T @ felt)}
     return kernel(f"carry_composite_{kernels.kind_name(kind, node)}", inputs, outputs)
 
@@ -84,7 +85,7 @@ def lower(kind: Structure, node: int, size: int) -> ca.Function:
     """Columns (6, size) on a node as ones on the body, and on its modes."""
     inputs = _node(kind, node) | symbols(N=(6, size))
     E, r, Phi, N = inputs.values()
-    on_body = ca.horzcat(*(spatial.force_to_parent(E, r, N[:, i]) for i in range(size)))
+    on_body = ca.horzcat(*(Passage(r, E).force(N[:, i]) for i in range(size)))
     outputs = {"N_body": on_body, "modal": ca.densify(Phi.T @ N)}
     return kernel(f"lower_{kernels.kind_name(kind, node)}_{size}", inputs, outputs)
 
@@ -93,7 +94,7 @@ def lift(size: int) -> ca.Function:
     """Columns (6, size) on a body as ones on what its joint sits on."""
     inputs = symbols(E=(3, 3), r=3, N=(6, size))
     E, r, N = inputs.values()
-    above = ca.horzcat(*(spatial.force_to_parent(E, r, N[:, i]) for i in range(size)))
+    above = ca.horzcat(*(Passage(r, E).force(N[:, i]) for i in range(size)))
     return kernel(f"lift_{size}", inputs, {"N_parent": above})
 
 
