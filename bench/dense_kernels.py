@@ -10,7 +10,7 @@ from mbdy.engine.order_n import rigid_body as kernels
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.constants import Structure
 from mbdy.engine.order_n.kernels import kernel, symbols
-from mbdy.engine.order_n.passages import Passage
+from mbdy.engine.order_n.passages import Passage, shares, shifted
 
 
 def rest() -> ca.Function:
@@ -70,23 +70,21 @@ def composite(kind: Structure, subspace: str) -> ca.Function:
 
 def carry_composite(kind: Structure, node: int) -> ca.Function:
     """An inertia (21) on a node as one on the body; of a flexible body coupling (6, m) and modal inertia too."""
-    inputs = _node(kind, node) | symbols(inertia=21)
+    inputs = seats.standing(kind, node) | symbols(inertia=21)
     E, r, Phi, own = inputs.values()
-    inertia = spatial.symmetric(own, 6)
-    outputs = {"M": spatial.upper(Passage(r, E).inertia(inertia))}
+    inertia = Passage(SX(3, 1), E).inertia(spatial.symmetric(own, 6))
+    outputs = {"M": spatial.upper(Passage(r).inertia(inertia))}
     if kind.modes:
         felt = inertia @ Phi
-        coupling = ca.horzcat(*(Passage(r, E).force(felt[:, i]) for i in range(kind.modes)))
-        outputs |= {"B": ca.densify(coupling), "F": ca.densify(Phi.T @ felt)}
+        outputs |= {"B": ca.densify(shifted(r, felt)), "F": ca.densify(Phi.T @ felt)}
     return kernel(f"carry_composite_{kernels.kind_name(kind, node)}", inputs, outputs)
 
 
 def lower(kind: Structure, node: int, size: int) -> ca.Function:
     """Columns (6, size) on a node as ones on the body, and on its modes."""
-    inputs = _node(kind, node) | symbols(N=(6, size))
-    E, r, Phi, N = inputs.values()
-    on_body = ca.horzcat(*(Passage(r, E).force(N[:, i]) for i in range(size)))
-    outputs = {"N_body": on_body, "modal": ca.densify(Phi.T @ N)}
+    inputs = seats.standing(kind, node) | symbols(N=(6, size))
+    on_body, modal = shares(*inputs.values())
+    outputs = {"N_body": on_body, "modal": ca.densify(modal)}
     return kernel(f"lower_{kernels.kind_name(kind, node)}_{size}", inputs, outputs)
 
 
@@ -103,7 +101,3 @@ def project(subspace: str, size: int) -> ca.Function:
     inputs = symbols(S=ca.Sparsity.deserialize(subspace), N=(6, size))
     S, N = inputs.values()
     return kernel(f"project_{S.shape[1]}_{size}", inputs, {"block": ca.densify(S.T @ N)})
-
-
-def _node(kind: Structure, node: int) -> dict[str, SX]:
-    return symbols(E=(3, 3), r=3, Phi=seats.move(kind, node).sparsity_out("Phi"))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
 
-from mbdy.engine import Body, Model
+from mbdy.engine import Body, Joint, Model
 from mbdy.engine.order_n.equations import _Assembly
 from mbdy.engine.order_n.kernels import Kernels
 from mechanisms import hinge, three_legs
@@ -78,8 +80,11 @@ def test_right_angles_are_exact() -> None:
 
 def test_frames_are_where_they_save_work() -> None:
     model = arm([SKEW] * 4, branched=True)
-    turns = [kind.turns for kind in _Assembly(model).layout.framed_structures]
-    assert turns == [0, 3, 2, 3, 2]  # the bus has its own axes; a second child takes one turn more
+    tip = Body(name="tip", mass=1.0, inertia=diagonal(1.0, 1.0, 1.0), joint=Joint(to="b3", kind="weld"))
+    model = replace(model, bodies=(*model.bodies, tip))
+    frames = [kind.frame for kind in _Assembly(model).layout.framed_structures]
+    # the bus has its own axes; a second child takes one turn more
+    assert frames == ["own", "twisted", "joint", "twisted", "joint", "parent"]
 
 
 def arm(directions: list[tuple[float, float, float]], *, branched: bool = False) -> Model:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Literal
 
 import casadi as ca
 from casadi import SX
@@ -81,10 +82,9 @@ class Structure:
     bearings: tuple[bool, ...]
     nodes: int
     flex: Modes | None = None
-    turns: int = 0
-    """By how many turns about x and z its joint frame follows from its parent's (`joint_frames`); 0 in its own axes."""
-    seated: bool = False
-    """Whether it has its own axes and its parent a joint frame."""
+    frame: Literal["own", "seated", "parent", "joint", "twisted"] = "own"
+    """In which axes the sweeps see it (`mbdy.engine.order_n.joint_frames`): its own (``seated`` where its parent is not
+    seen in its own), its parent's, or those of its joint, which a constant turn leads to (``twisted``: two)."""
 
     @property
     def modes(self) -> int:
@@ -93,6 +93,16 @@ class Structure:
     @property
     def wheels(self) -> int:
         return len(self.bearings)
+
+    @property
+    def turns(self) -> int:
+        """By how many turns about x and z its axes follow from its parent's, where they are its joint's."""
+        return {"joint": 2, "twisted": 3}.get(self.frame, 0)
+
+    @property
+    def framed(self) -> bool:
+        """Whether the sweeps see it in other axes than its own."""
+        return self.frame not in ("own", "seated")
 
     @property
     def resistances(self) -> int:
@@ -175,12 +185,13 @@ def frame_fields(kind: Structure) -> tuple[tuple[str, int], ...]:
     ``joint_turns`` are cosine and sine of its turn at rest, of the angle between its axis and its parent's, and of the
     first turn where it has three; ``joint_Q`` its frame, to body components.
     """
-    if kind.turns:
+    if kind.framed:
+        axes = 3 * kind.form.n_axes if kind.frame == "parent" else 0
         return (
-            ("joint_turns", 2 * kind.turns), ("joint_at", 3), ("joint_moment", 3), ("joint_inertia", 6),
-            ("joint_spin_axes", 3 * kind.wheels), ("joint_Q", 9),
+            ("joint_turns", 2 * kind.turns), ("joint_at", 3), ("joint_axes", axes), ("joint_moment", 3),
+            ("joint_inertia", 6), ("joint_spin_axes", 3 * kind.wheels), ("joint_Q", 9),
         )  # fmt: skip
-    return (("joint_at", 3), ("joint_R0", 9)) if kind.seated else ()
+    return (("joint_at", 3), ("joint_R0", 9)) if kind.frame == "seated" else ()
 
 
 def modal_fields(kind: Structure) -> tuple[tuple[str, int], ...]:

@@ -4,7 +4,8 @@ A rigid body that turns about one axis gets an inner frame with its own origin: 
 its first such child lies in the plane of y and z. The step from parent to child is then a shift and two turns, about x
 by a constant angle and about z by the joint's; further children, and those of bodies that keep their own axes, take a
 constant turn about z before. Motion subspaces are unit vectors. Angles are kept as cosines and sines made from the axes
-themselves, so that parallel axes are nothing special, and right angles exact.
+themselves, so that parallel axes are nothing special, and right angles exact. A rigid body that does not turn against
+its parent is seen in that one's axes.
 """
 
 from __future__ import annotations
@@ -36,18 +37,17 @@ def in_joint_frames(model: Model, structures: Sequence[Structure]) -> tuple[Stru
     first: set[int] = set()
     for j in tree(model).outward:
         kind, parent = structures[j], parents[j]
-        on_frame = parent != ROOT and found[parent].turns > 0
-        if _turns_alone(kind) and model.bodies[j].name not in held:
-            found[j] = replace(kind, turns=2 if on_frame and parent not in first else 3)
+        on_frame = parent != ROOT and found[parent].framed
+        rigid = not kind.flex and model.bodies[j].name not in held
+        if rigid and (kind.form.rotations, kind.form.spherical) == (0, False):
+            found[j] = replace(kind, frame="parent")
+        elif rigid and (kind.form.translations, kind.form.rotations) == (0, 1):
+            turned = parent != ROOT and found[parent].turns > 0 and parent not in first
+            found[j] = replace(kind, frame="joint" if turned else "twisted")
             first.add(parent)
         elif on_frame:
-            found[j] = replace(kind, seated=True)
+            found[j] = replace(kind, frame="seated")
     return tuple(found)
-
-
-def _turns_alone(kind: Structure) -> bool:
-    form = kind.form
-    return (form.translations, form.rotations, form.spherical) == (0, 1, False) and not kind.flex
 
 
 def frame_constants(
@@ -55,15 +55,18 @@ def frame_constants(
 ) -> list[MX]:
     """What each body of ``structures`` has of `frame_fields` besides its ``constants``."""
     parents = tree(model).parent
-    first = {parents[j]: j for j, kind in enumerate(structures) if kind.turns == 2}
+    first = {parents[j]: j for j, kind in enumerate(structures) if kind.frame == "joint"}
 
     def own(j: int, name: str) -> MX:
         return constants[j][_own_fields(structures[j]).places(name)]
 
     still = MX(ca.DM.eye(3).full())
     Q = {ROOT: still} | dict.fromkeys(range(len(structures)), still)
-    for j, kind in enumerate(structures):
-        if kind.turns:
+    for j in tree(model).outward:
+        kind = structures[j]
+        if kind.frame == "parent":
+            Q[j] = ca.reshape(own(j, "R0"), 3, 3).T @ Q[parents[j]]
+        elif kind.framed:
             child = {"R0_child": own(first[j], "R0"), "axis_child": own(first[j], "axes")} if j in first else {}
             Q[j] = kernels.call(_frame, j in first, axis=own(j, "axes"), **child)["Q"]
     return [
@@ -76,7 +79,7 @@ def frame_constants(
 
 def _own_fields(kind: Structure) -> Fields:
     """The constants of a body in its own axes."""
-    return constant_fields(replace(kind, turns=0, seated=False))
+    return constant_fields(replace(kind, frame="own"))
 
 
 def _frame(followed: bool) -> ca.Function:
@@ -111,14 +114,15 @@ def _framed(kind: Structure) -> ca.Function:
     k = fields.split(vector)
     R0 = Q_parent.T @ ca.reshape(k["R0"], 3, 3)
     framed = {"joint_at": Q_parent.T @ k["at"], "joint_R0": ca.vec(R0)}
-    if kind.turns:
-        inertia = Q.T @ spatial.symmetric(k["inertia"], 3) @ Q
+    if kind.framed:
+        inertia, slides = Q.T @ spatial.symmetric(k["inertia"], 3) @ Q, ca.reshape(k["axes"], 3, kind.form.n_axes)
         framed |= {
-            "joint_turns": _turns(kind, R0, k["axes"], Q[:, 0]), "joint_moment": Q.T @ k["moment"],
+            "joint_turns": _turns(kind, R0, k["axes"], Q[:, 0]) if kind.turns else SX(0, 1),
+            "joint_axes": ca.vec(R0 @ slides), "joint_moment": Q.T @ k["moment"],
             "joint_inertia": spatial.upper(inertia), "joint_Q": ca.vec(Q),
             "joint_spin_axes": ca.vec(Q.T @ ca.reshape(k["spin_axes"], 3, kind.wheels)),
         }  # fmt: skip
-    pieces = ca.vertcat(*(framed[name] for name, _ in frame_fields(kind)))
+    pieces = ca.vertcat(*(framed[name] for name, size in frame_fields(kind) if size))
     return kernel("framed", inputs, {"framed": ca.densify(pieces)})
 
 

@@ -249,10 +249,10 @@ class Loops:
 
     def _past_joint(self, j: int, columns: MX) -> dict[str, MX]:
         """What `loop_kernels.past_joint` has of ``columns``."""
-        m = self.moves[j]
+        m, kind = self.moves[j], self.system.structures[j]
         return self.system.kernels.call(
-            closures.past_joint, self.system.structures[j], columns.shape[1],
-            k=self.system.constants[j], **m.at_joint, g=m.g, S_free=m.S_free, solved=m.solved, N=columns,
+            closures.past_joint, kind, columns.shape[1],
+            k=self.system.constants[j], **order_n.at_joint(kind, m), g=m.g, S_free=m.S_free, solved=m.solved, N=columns,
         )  # fmt: skip
 
     def _assembled(self, blocks: dict[tuple[int, int], MX]) -> MX:

@@ -19,7 +19,7 @@ from mbdy.engine.model.system import INERTIAL, Loop, Side
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.constants import LOOP_CONSTANTS, Structure
 from mbdy.engine.order_n.kernels import kernel, symbols
-from mbdy.engine.order_n.passages import Passage
+from mbdy.engine.order_n.passages import shares
 from mbdy.engine.order_n.rigid_body import body_symbols, joint_symbols, kind_name, passage_of
 
 SHORT = 1e-12
@@ -173,9 +173,8 @@ def force(kind: LoopStructure) -> ca.Function:
 def to_body(modes: int, size: int) -> ca.Function:
     """Columns ``N`` (6, size) on a node as ``N_body`` on its body and ``N_modes`` on its modes."""
     inputs = symbols(E=(3, 3), r=3, Phi=(6, modes), N=(6, size))
-    E, r, Phi, N = inputs.values()
-    on_body = ca.horzcat(*(Passage(r, E).force(N[:, i]) for i in range(size)))
-    return kernel(f"to_body_{modes}_{size}", inputs, {"N_body": on_body, "N_modes": Phi.T @ N})
+    on_body, on_modes = shares(*inputs.values())
+    return kernel(f"to_body_{modes}_{size}", inputs, {"N_body": on_body, "N_modes": on_modes})
 
 
 def past_modes(modes: int, size: int) -> ca.Function:

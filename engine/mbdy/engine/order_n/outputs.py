@@ -67,7 +67,7 @@ class View:
         elif node is not None:  # of a rigid body, where nothing sits
             kind, k = self.system.structures[body], self.system.constants[body]
             fields = constant_fields(kind)
-            if kind.turns:
+            if kind.framed:
                 C = C @ ca.reshape(k[fields.places("joint_Q")], 3, 3).T
             rho = rho + C @ k[fields.places("nodes")][3 * node : 3 * node + 3]
         return C, shift + rho

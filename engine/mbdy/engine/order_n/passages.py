@@ -103,3 +103,17 @@ class Passage:
         for turn in reversed(self.turns):
             a = turn.inward(a)
         return a
+
+
+def shares(E: SX, r: SX, Phi: SX, N: SX) -> tuple[SX, SX]:
+    """What force vectors ``N`` (6, n) on a node, node axes, are on its body (6, n) and on modes (m, n).
+
+    ``E``, ``r``, ``Phi`` are the node's (`mbdy.engine.order_n.nodes`).
+    """
+    turned = ca.vertcat(E.T @ N[:3, :], E.T @ N[3:, :])
+    return shifted(r, turned), Phi.T @ turned
+
+
+def shifted(r: SX, N: SX) -> SX:
+    """Force vectors ``N`` (6, n) at ``r`` as ones about the origin."""
+    return ca.vertcat(N[:3, :] + spatial.skew(r) @ N[3:, :], N[3:, :])

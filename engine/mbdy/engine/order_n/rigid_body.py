@@ -17,6 +17,8 @@ from mbdy.engine.order_n.joints import motion
 from mbdy.engine.order_n.kernels import kernel, symbols
 from mbdy.engine.order_n.passages import Passage, Turn
 
+_MATRICES = ("joint_R0", "joint_axes", "joint_Q")
+
 
 def constants(kind: Structure) -> tuple[SX, dict[str, SX]]:
     """The symbol of one body's constants and its pieces; matrices in shape."""
@@ -27,8 +29,11 @@ def constants(kind: Structure) -> tuple[SX, dict[str, SX]]:
     k["axes"] = ca.reshape(k["axes"], 3, kind.form.n_axes)
     if kind.floating:
         k["R0"], k["at"], k["axes"] = SX.eye(3), SX(3, 1), SX.eye(3)
-    for name, _ in frame_fields(kind):
-        k[name.removeprefix("joint_")] = ca.reshape(k[name], 3, 3) if name == "joint_R0" else k[name]
+    for name, size in frame_fields(kind):
+        if size:
+            k[name.removeprefix("joint_")] = ca.reshape(k[name], 3, size // 3) if name in _MATRICES else k[name]
+    if kind.frame == "parent":
+        k["R0"] = SX.eye(3)
     k["M"] = spatial.inertia_matrix(k["mass"], k["moment"], spatial.symmetric(k["inertia"], 3))
     return vector, k
 
@@ -43,12 +48,12 @@ def body_symbols(
 
 def own_axes(kind: Structure, k: dict[str, SX], a: SX) -> SX:
     """Components (3) in the body's own axes, of components in those that the sweeps see it in."""
-    return ca.reshape(k["Q"], 3, 3) @ a if kind.turns else a
+    return k["Q"] @ a if kind.framed else a
 
 
 def swept_axes(kind: Structure, k: dict[str, SX], a: SX) -> SX:
     """Components (3) in the axes that the sweeps see the body in, of components in its own."""
-    return ca.reshape(k["Q"], 3, 3).T @ a if kind.turns else a
+    return k["Q"].T @ a if kind.framed else a
 
 
 def wrench(kind: Structure, k: dict[str, SX], forces: SX) -> SX:
@@ -115,7 +120,7 @@ def outward(kind: Structure, root: bool, drifting: bool, summed: bool) -> ca.Fun
     if kind.resistances:
         extra["lag"] = efforts.lags(kind, k, u)
     outputs = at_joint | {"c": c, "V": V, "p": p, "tau": tau}
-    outputs |= {"E": passage.rotation} if kind.turns else {}
+    outputs |= {"E": ca.densify(passage.rotation)} if kind.turns else {}
     outputs |= {"wheel_torques": wheel_torques, "power": power} | ({"drift": drift} if drifting else {})
     outputs |= extra | ({"sums": ca.densify(sums)} if summed else {})
     return kernel(f"outward_{kind_name(kind, root, drifting, summed)}", inputs | carried, outputs)
@@ -133,6 +138,8 @@ def _joint(kind: Structure, k: dict[str, SX], q: SX, u: SX) -> tuple[dict[str, S
 
 def passage_of(kind: Structure, k: dict[str, SX], at_joint: dict[str, SX]) -> tuple[Passage, SX]:
     """The way from the parent over a joint that stands like this, and its motion subspace S."""
+    if kind.frame == "parent":
+        return Passage(at_joint["r"]), ca.vertcat(SX(3, kind.form.n_u), k["axes"])
     if not kind.turns:
         return Passage(at_joint["r"], at_joint["E"]), at_joint["S"]
     (c, s), constant = ca.vertsplit(at_joint["turn"]), k["turns"]
@@ -142,7 +149,9 @@ def passage_of(kind: Structure, k: dict[str, SX], at_joint: dict[str, SX]) -> tu
 
 def joint_symbols(kind: Structure) -> dict[str, int | tuple[int, int] | ca.Sparsity]:
     """Sizes of what `passage_of` is made from."""
-    return {"turn": 2} if kind.turns else {"E": (3, 3), "r": 3, "S": subspace(kind)}
+    if kind.turns:
+        return {"turn": 2}
+    return {"r": 3} if kind.frame == "parent" else {"E": (3, 3), "r": 3, "S": subspace(kind)}
 
 
 def stand(floating: bool) -> ca.Function:
@@ -299,5 +308,5 @@ def kind_name(kind: Structure, *flags: bool | int) -> str:
     laws = "".join(law[0] for law in kind.laws) + str(sum(size for _, size in kind.values))
     rotors = "".join("b" if bearing else "o" for bearing in kind.bearings)
     modes = f"m{kind.modes}" if kind.flex else ""
-    frame = f"z{kind.turns}" if kind.turns else "s" * kind.seated
-    return f"t{form.translations}r{turning}{how}w{rotors}p{kind.nodes}{'f' * kind.floating}{laws}{modes}{frame}_{marks}"
+    body = f"w{rotors}p{kind.nodes}{'f' * kind.floating}{laws}{modes}{kind.frame[0]}"
+    return f"t{form.translations}r{turning}{how}{body}_{marks}"

@@ -65,8 +65,8 @@ class Placed:
 
 @dataclass
 class NodeMotion(Placed):
-    """What the sweeps leave behind for one node: body to node components ``E``, place ``r`` (body axes), shape ``Phi``
-    (node axes), velocity ``V``, bias ``c``, and in the end acceleration ``A`` (node axes)."""
+    """What the sweeps leave behind for one node: body to node components ``E``, place ``r`` and shape ``Phi``
+    (body axes, the latter at the node), velocity ``V``, bias ``c``, and in the end acceleration ``A`` (node axes)."""
 
     E: MX
     r: MX
@@ -147,11 +147,6 @@ class BodyMotion(Placed):
     """Force vector (6) of the gravity gradient, which is in p then, and its forces on modes; None without it."""
     nodes: dict[int, NodeMotion] = field(default_factory=dict)
     flexing: Flexing | None = None
-
-    @property
-    def at_joint(self) -> dict[str, MX]:
-        """How the joint stands, for the sweeps inward and outward again."""
-        return {"E": self.E, "r": self.r, "S": self.S} if self.turn is None else {"turn": self.turn}
 
     @property
     def modal_rate(self) -> MX:
@@ -242,7 +237,8 @@ def swing_out(system: System, moves: list[BodyMotion], gravity: MX, bodies: Sequ
     for j in bodies:
         m, kind = moves[j], system.structures[j]
         results = system.kernels.call(
-            rigid.accelerate, kind, k=system.constants[j], **m.at_joint, a_c=m.a_c, g=m.g, t=m.t, forced=m.forced,
+            rigid.accelerate, kind,
+            k=system.constants[j], **at_joint(kind, m), a_c=m.a_c, g=m.g, t=m.t, forced=m.forced,
             A_parent=of_seat(j, system, moves, "A", inertial_acceleration(gravity)),
         )  # fmt: skip
         m.A, m.u_rate = results["A"], results["u_rate"]
@@ -295,9 +291,7 @@ def _outward(j: int, system: System, moves: list[BodyMotion]) -> BodyMotion:
         forces=inputs.forces, effort=inputs.effort, rest=inputs.rest, h=state.h, motors=inputs.torques,
     ))  # fmt: skip
     for i in system.used[j]:
-        m.nodes[i] = NodeMotion(
-            **system.kernels.call(seats.move, kind, i, k=k, eta=state.eta, eta_rate=state.eta_rate, V_body=m.V)
-        )
+        m.nodes[i] = _node(i, system, kind, state, m, k)
     if kind.flex:
         _deform(j, system, m)
     if m.carried is not None:
@@ -309,12 +303,22 @@ def _outward(j: int, system: System, moves: list[BodyMotion]) -> BodyMotion:
     return m
 
 
+def at_joint(kind: Structure, m: BodyMotion) -> dict[str, MX]:
+    """How a body's joint stands, for the sweeps inward and outward again."""
+    return {name: getattr(m, name) for name in rigid.joint_symbols(kind)}
+
+
 def _known(kind: Structure, state: BodyState, k: MX) -> dict[str, MX]:
     """What is known of a body in a joint frame without a kernel."""
     if not kind.turns:
         return {}
     at = k[constant_fields(kind).places("joint_at")]
     return {"r": at, "S": MX(rigid.subspace(kind), 1), "q_rate": state.u}
+
+
+def _node(i: int, system: System, kind: Structure, state: BodyState, m: BodyMotion, k: MX) -> NodeMotion:
+    moved = system.kernels.call(seats.move, kind, i, k=k, eta=state.eta, eta_rate=state.eta_rate, V_body=m.V)
+    return NodeMotion(**moved)
 
 
 def _stand(system: System, m: BodyMotion | NodeMotion, above: Pose, *, floating: bool = False) -> Pose:
@@ -330,7 +334,8 @@ def _deform(j: int, system: System, m: BodyMotion) -> None:
     ))  # fmt: skip
     for i in range(kind.nodes):
         f, n = forces[6 * i + 6 : 6 * i + 9], forces[6 * i + 9 : 6 * i + 12]
-        share = system.kernels.call(seats.press, kind, i, k=k, eta=state.eta, F=ca.vertcat(n, f))
+        node = m.nodes[i] if i in m.nodes else _node(i, system, kind, state, m, k)
+        share = system.kernels.call(seats.press, kind, i, E=node.E, r=node.r, Phi=node.Phi, F=ca.vertcat(n, f))
         flexing.push += share["push"]
         flexing.modal_push += share["modal_push"]
     flexing.modal_push += system.inputs[j].modal
@@ -353,7 +358,7 @@ def _inward(j: int, system: System, moves: list[BodyMotion]) -> None:
         _condense(j, system, m)
     results = system.kernels.call(
         rigid.inward, kind, parent == ROOT, not m.below, system.loops,
-        **m.at_joint, c=m.c, k=system.constants[j], p=m.p, tau=m.tau, acceleration=inputs.acceleration,
+        **at_joint(kind, m), c=m.c, k=system.constants[j], p=m.p, tau=m.tau, acceleration=inputs.acceleration,
         switches=inputs.switches, **m.below, **({} if m.lag is None else {"lag": m.lag}),
     )  # fmt: skip
     m.g, m.t, m.a_c, m.forced = (results[name] for name in ("g", "t", "a_c", "forced"))
