@@ -74,3 +74,15 @@ def test_changed_files_are_kept_and_their_mistakes_told(shown, mbdy):
 def test_a_folder_that_is_a_file(tmp_path: Path, mbdy):
     (tmp_path / "taken").write_text("")
     assert mbdy("demo", "--folder", tmp_path / "taken").status == 2
+
+
+def test_what_a_full_disk_does_not_take_is_named_and_leaves_nothing(tmp_path: Path, mbdy):
+    resource = pytest.importorskip("resource", reason="limits of POSIX")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        said = mbdy("demo", "--folder", tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (said.status, said.err) == (1, f"error: {tmp_path / 'README.md'}: File too large\n")
+    assert list(tmp_path.iterdir()) == []

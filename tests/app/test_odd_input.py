@@ -98,6 +98,16 @@ def test_files_that_may_not_be_read(refused):
         assert "secret.toml" in refused("check", "secret.toml", "--json")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps folders that are in use")
+def test_a_folder_that_is_gone(satellite: Path, tmp_path: Path, monkeypatch, mbdy):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    for words in (("simulate", satellite, "-o", "run.csv"), ("fmu", satellite), ("linearize", satellite, "-o", "x.npz")):
+        said = mbdy(*words)
+        assert (said.status, said.err) == (2, "error: the current folder: No such file or directory\n")
+
+
 def test_a_fault_that_nobody_foresaw_is_kept_in_a_file(tmp_path: Path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["mbdy", "check", "x.toml", "--json"])
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

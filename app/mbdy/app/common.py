@@ -123,7 +123,8 @@ def _diagnosis(fault: Exception) -> Diagnosis | None:
     if isinstance(fault, RequestError):
         return Diagnosis(BAD_INPUT, (str(fault),))
     if isinstance(fault, OSError) and not isinstance(fault, BrokenPipeError):
-        place = f"{fault.filename}: " if fault.filename else ""
+        gone = "the current folder: " if isinstance(fault, FileNotFoundError) else ""
+        place = f"{fault.filename}: " if fault.filename else gone
         asked = isinstance(fault, FileNotFoundError | FileExistsError | PermissionError | NotADirectoryError)
         return Diagnosis(BAD_INPUT if asked else RUN_FAULT, (f"{place}{fault.strerror or fault}",))
     if isinstance(fault, MemoryError):

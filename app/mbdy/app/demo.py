@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import runpy
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -92,12 +91,15 @@ def example_folder(name: str = EXAMPLE) -> Path:
 
 
 def copied(folder: Path) -> None:
-    """Copy the example into ``folder``; files that are there stay as they are."""
+    """Copy the example into ``folder``, each file whole; those that are there stay as they are."""
+    from mbdy.engine.model.whole_file import whole_file
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for source in sorted(example_folder().iterdir()):
             if source.is_file() and not (folder / source.name).exists():
-                shutil.copyfile(source, folder / source.name)
+                with whole_file(folder / source.name, binary=True) as file:
+                    file.write(source.read_bytes())
     except FileExistsError:
         raise RequestError(f"--folder: {folder} is no folder; give another name") from None
 

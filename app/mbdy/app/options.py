@@ -21,7 +21,10 @@ def table(room: str, file: str, name: str) -> Any:
     spec = find_spec(room)
     assert spec
     assert spec.origin
-    return runpy.run_path(str(Path(spec.origin).parent / file))[name]
+    place = Path(spec.origin).parent / file
+    if not place.is_file():
+        raise SystemExit("mbdy: its files must lie in folders, not in an archive: install it with pip")
+    return runpy.run_path(str(place))[name]
 
 
 METHODS = table("mbdy.engine", "core/integrators.py", "METHODS")
