@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -50,7 +51,9 @@ def mbdy() -> Callable[..., Said]:
 
 @pytest.fixture(scope="session")
 def environment() -> dict[str, str]:
-    """Of a process that finds mbdy in this source tree."""
+    """Of a process that finds mbdy in this source tree, and hears Ctrl-C where the tests run in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     return {**os.environ, "PYTHONPATH": os.pathsep.join(str(ROOT / room) for room in ROOMS), "PYTHONWARNINGS": "error"}
 
 

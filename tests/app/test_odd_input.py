@@ -103,7 +103,11 @@ def test_a_folder_that_is_gone(satellite: Path, tmp_path: Path, monkeypatch, mbd
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    for words in (("simulate", satellite, "-o", "run.csv"), ("fmu", satellite), ("linearize", satellite, "-o", "x.npz")):
+    for words in (
+        ("simulate", satellite, "-o", "run.csv"),
+        ("fmu", satellite),
+        ("linearize", satellite, "-o", "x.npz"),
+    ):
         said = mbdy(*words)
         assert (said.status, said.err) == (2, "error: the current folder: No such file or directory\n")
 

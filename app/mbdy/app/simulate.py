@@ -75,11 +75,11 @@ class RunSettings:
         end, begin = seconds(until, "--until"), before.get("time", 0.0)
         if not end > begin:
             raise RequestError(f"--until: {resume} stands at {begin:g} s; give a later end than {end:g} s")
-        internal = seconds(step, "--step") if step else before.get("step", float(STEP))
+        internal = seconds(step, "--step") if step is not None else before.get("step", float(STEP))
         if not (end - begin) / internal < MOST_STEPS:
             said = f"{end:g} s in steps of {internal:g} s"
             raise RequestError(f"--until: {said} would never end; give a shorter --until or a longer --step")
-        asked = seconds(every, "--every") if every else before.get("every")
+        asked = seconds(every, "--every") if every is not None else before.get("every")
         return RunSettings(
             until=end,
             every=asked or max(internal, usual_period(end - begin)),
