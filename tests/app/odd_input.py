@@ -92,7 +92,7 @@ OPTIONS: Mapping[str, list[list[str]]] = {
     "simulate": [
         *(["--step", text] for text in ("nan", "0", "-1", "inf", "", "1 kg", "1e-300", "one", "1/60", "1e400", "\0")),
         *(["--until", text] for text in ("nan", "-1", "0", "inf", "", "1 m", "1e300", "now")),
-        *(["--every", text] for text in ("nan", "-1", "0", "inf", "x")),
+        *(["--every", text] for text in ("nan", "-1", "0", "inf", "x", "")),
         *(["--set", text] for text in (
             "x=", "=", "", "x", "bus.torque", "bus.torque=", "bus.torque=1", "bus.torque=[1,2]", "bus.torque=[1,2,3",
             "bus.torque=nan", "bus.torque[1]=1e400", "bus.torque[9]=1", "bus.torque[-1]=1", "bus.torque[0]=1",
