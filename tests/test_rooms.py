@@ -126,7 +126,7 @@ def test_a_wheel_holds_the_rooms_and_nothing_beside_them(tmp_path):
     assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"mbdy"}
     for room in ORDER:
         assert f"mbdy/{room}/py.typed" in names
-    for file in ("core.c", "core.h", "integrators/rk4.c", "old_glibc.h", "binding.py"):
+    for file in ("core.c", "core.h", "integrators/rk4.c", "elementary.h", "binding.py"):
         assert f"mbdy/engine/core/{file}" in names
     for file in ("plant.c", "plant.h", "door.c"):
         assert f"mbdy/blocks/plant/{file}" in names

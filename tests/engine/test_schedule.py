@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
@@ -25,10 +26,13 @@ __attribute__((visibility("default"))) void play(const double **arg, double **re
 }
 __attribute__((visibility("default"))) int work(void) { return %(name)s.work; }
 """
+ROUNDED = {ca.OP_SIN, ca.OP_COS, ca.OP_TAN, ca.OP_ATAN, ca.OP_ATAN2, ca.OP_TANH, ca.OP_LOG1P, ca.OP_POW, ca.OP_CONSTPOW}
 Doubles = ctypes.POINTER(ctypes.c_double)
 
 
-def played(f: ca.Function, arguments: list[np.ndarray | None], wanted: list[bool] | None = None) -> list[np.ndarray]:
+def played(
+    f: ca.Function, arguments: Sequence[np.ndarray | None], wanted: list[bool] | None = None
+) -> list[np.ndarray]:
     """The nonzeros of the results ``wanted`` of ``f`` in C."""
     library = ctypes.CDLL(
         str(shared_library({**standing_alone(f), "play.c": PLAYER % {"name": f.name()}}, compiler(), FLAGS, LINK))
@@ -48,6 +52,16 @@ def played(f: ca.Function, arguments: list[np.ndarray | None], wanted: list[bool
 def evaluated(f: ca.Function, arguments: list[np.ndarray]) -> list[np.ndarray]:
     given = [ca.DM(f.sparsity_in(n), a) if len(a) else ca.DM(f.sparsity_in(n)) for n, a in enumerate(arguments)]
     return [np.array(result.nonzeros()) for result in f.call(given)]
+
+
+def assert_casadis(f: ca.Function, found: list[np.ndarray], expected: list[np.ndarray]) -> None:
+    """Bit for bit; where ``f`` has functions that are rounded otherwise in C (elementary.h), but for their errors."""
+    kernels = [call.kernel.function for call in schedule(f).calls]
+    used = {k.instruction_id(i) for k in kernels if isinstance(k, ca.Function) for i in range(k.n_instructions())}
+    tolerance = 0.0 if used.isdisjoint(ROUNDED) else 1e-14
+    for a, b in zip(found, expected, strict=True):
+        scale = max(np.abs(b), default=0.0) if tolerance else 0.0
+        np.testing.assert_allclose(a, b, rtol=0.0, atol=tolerance * scale, err_msg=f.name())
 
 
 def drawn(f: ca.Function, seed: int = 0) -> list[np.ndarray]:
@@ -80,10 +94,9 @@ def of_model(model: Model) -> list[tuple[ca.Function, list[np.ndarray]]]:
 @pytest.mark.parametrize(
     "model", [pytest.param(chain(2), id="chain"), pytest.param(four_bar(), id="loop", marks=pytest.mark.slow)]
 )
-def test_functions_of_a_model_are_casadis_bit_for_bit(model):
+def test_functions_of_a_model_are_casadis(model):
     for f, arguments in of_model(model):
-        for expected, found in zip(evaluated(f, arguments), played(f, arguments), strict=True):
-            np.testing.assert_array_equal(found, expected, err_msg=f.name())
+        assert_casadis(f, played(f, arguments), evaluated(f, arguments))
 
 
 def test_functions_of_more_vectors_than_there_is_room_for_are_refused():
@@ -124,8 +137,7 @@ def graphs() -> dict[str, ca.Function]:
 def test_what_a_graph_can_hold_is_casadis(name):
     f = graphs()[name]
     arguments = drawn(f)
-    for expected, found in zip(evaluated(f, arguments), played(f, arguments), strict=True):
-        np.testing.assert_array_equal(found, expected)
+    assert_casadis(f, played(f, arguments), evaluated(f, arguments))
 
 
 @pytest.mark.parametrize("transposed", [False, True])
@@ -145,15 +157,9 @@ def test_what_is_left_out_is_zero_or_not_written():
     arguments = drawn(f)
     zero = [arguments[0], arguments[1], np.zeros(1), arguments[3]]
     wanted = [n % 2 == 0 for n in range(f.n_out())]
-    for n, (expected, found) in enumerate(
-        zip(
-            evaluated(f, zero), played(f, [a if n != 2 else None for n, a in enumerate(arguments)], wanted), strict=True
-        )
-    ):
-        if wanted[n]:
-            np.testing.assert_array_equal(found, expected)
-        else:
-            assert np.isnan(found).all()
+    expected, found = evaluated(f, zero), played(f, [*arguments[:2], None, arguments[3]], wanted)
+    assert_casadis(f, found[::2], expected[::2])
+    assert all(np.isnan(result).all() for result in found[1::2])
 
 
 def test_bodies_of_one_kind_share_a_kernel():

@@ -30,9 +30,7 @@ from typing import Any
 from mbdy.engine.core.cache import BUILD, cache_folder, tidy
 from mbdy.engine.model.faults import MbdyError
 
-FLAGS = (
-    "-std=c11", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden", "-fno-math-errno", "-DMBDY_OLD_GLIBC",
-)  # fmt: skip
+FLAGS = ("-std=c11", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden", "-fno-math-errno")
 """What every C file of a model is compiled with; the same for a core and a native FMU, so that they share objects."""
 LINK = () if os.name == "nt" else ("-lm",)
 COMPILER_VARIABLE = "MBDY_CC"

@@ -91,7 +91,7 @@ static struct share share_of(const mbdy_mechanism *c, const double *error, int l
         opposed |= is_opposed(c, i);
     }
     all.turn = sqrt(all.turn), all.move = sqrt(all.move);
-    all.residual = fmax(opposed ? fabs(sin(all.turn)) : all.turn, all.move);
+    all.residual = fmax(opposed ? fabs(mbdy_sin(all.turn)) : all.turn, all.move);
     return all;
 }
 

@@ -94,8 +94,8 @@ static double uniform(uint64_t *seed) {
 }
 
 static double normal(uint64_t *seed) {
-    const double radius = sqrt(-2.0 * log(uniform(seed)));
-    return radius * cos(6.283185307179586 * uniform(seed));
+    const double radius = sqrt(-2.0 * mbdy_log(uniform(seed)));
+    return radius * mbdy_cos(6.283185307179586 * uniform(seed));
 }
 
 void mbdy_scatter(const mbdy_mechanism *c, const double *z, int origin, const int *may, uint64_t *seed, double *to) {

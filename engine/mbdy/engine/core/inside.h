@@ -4,7 +4,7 @@
 #define MBDY_INSIDE_H
 
 #include "core.h"
-#include "old_glibc.h"
+#include "elementary.h"
 
 /* One integrator: `step` moves x by the internal step h, from and to being fractions of the communication step, and gives
    the work [J] of the powers at its stages;

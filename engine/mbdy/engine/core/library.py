@@ -22,7 +22,7 @@ from mbdy.engine.order_n.derivatives import forward_of, stepped
 from mbdy.engine.order_n.equations import Equations
 
 FOLDER = Path(__file__).parent
-PLAYED = ("prefix.h", "schedule.h", "schedule.c", "old_glibc.h")
+PLAYED = ("prefix.h", "real.h", "elementary.h", "elementary.c", "schedule.h", "schedule.c")
 """What generated files need."""
 FILES = (
     *PLAYED, "model.h", "core.h", "inside.h", "rows.h", "mechanism.h", "core.c", "work.c", "loops.c",

@@ -111,7 +111,10 @@ mbdy_mechanism mbdy_mechanism_at(mbdy_core *core, const double *z) {
 
 /* q turned by a rotation vector about outboard axes. */
 static void turn(double *q, const double *vector) {
-    const double angle = row_norm(vector, 3), half = angle > 0.0 ? sin(angle / 2.0) / angle : 0.5, w = cos(angle / 2.0);
+    const double angle = row_norm(vector, 3);
+    double sine, w;
+    mbdy_sincos(angle / 2.0, &sine, &w);
+    const double half = angle > 0.0 ? sine / angle : 0.5;
     const double a = q[0], b[] = {q[1], q[2], q[3]}, v[] = {half * vector[0], half * vector[1], half * vector[2]};
     q[0] = a * w - row_product(b, v, 3);
     for (int i = 0; i < 3; i++) {
@@ -141,7 +144,7 @@ double mbdy_distance(const mbdy_mechanism *c, const double *from, const double *
         if (!is_modal(c, k) && c->m->motions[k] == MBDY_QUATERNION) {
             double near = 0.0, mirror = 0.0;
             for (int i = 0; i < 4; i++) near += (p[i] - q[i]) * (p[i] - q[i]), mirror += (p[i] + q[i]) * (p[i] + q[i]);
-            const double angle = 4.0 * asin(fmin(1.0, sqrt(fmin(near, mirror)) / 2.0));
+            const double angle = 4.0 * mbdy_asin(fmin(1.0, sqrt(fmin(near, mirror)) / 2.0));
             square += angle * angle;
             k += 2;
         } else {

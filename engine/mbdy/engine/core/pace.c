@@ -104,7 +104,7 @@ static double fastest(struct look *it, double enough) {
         for (int i = 0; i < n; i++) it->matrix[i * n + j] = (it->dx[i] - it->still[i]) / step;
     }
     memcpy(it->power, it->matrix, sizeof(double) * (size_t)n * (size_t)n);
-    double logarithm = log(scaled(it->power, n)), exponent = 1.0, size = exp(logarithm);
+    double logarithm = mbdy_log(scaled(it->power, n)), exponent = 1.0, size = mbdy_exp(logarithm);
     for (int s = 0; s < SQUARINGS && size > enough; s++) {
         memset(it->product, 0, sizeof(double) * (size_t)n * (size_t)n);
         for (int i = 0; i < n; i++)
@@ -116,9 +116,9 @@ static double fastest(struct look *it, double enough) {
             }
         double *exchanged = it->power;
         it->power = it->product, it->product = exchanged;
-        logarithm = 2.0 * logarithm + log(scaled(it->power, n));
+        logarithm = 2.0 * logarithm + mbdy_log(scaled(it->power, n));
         exponent *= 2.0;
-        size = exp(logarithm / exponent);
+        size = mbdy_exp(logarithm / exponent);
     }
     return size;
 }
@@ -137,9 +137,9 @@ static double iterated(struct look *it) {
         for (int i = 0; i < it->n; i++) square += it->dx[i] * it->dx[i];
         if (!(square > 0.0)) return square;
         for (int i = 0; i < it->n; i++) it->swing[i] = it->dx[i] / sqrt(square);
-        if (at >= ITERATIONS - LAST) logarithm += 0.5 * log(square) / LAST;
+        if (at >= ITERATIONS - LAST) logarithm += 0.5 * mbdy_log(square) / LAST;
     }
-    return exp(logarithm);
+    return mbdy_exp(logarithm);
 }
 
 /* Of a motion that decays without a swing: how much of it comes of positions, against all. It is the eigenvalue of the slower
@@ -245,7 +245,7 @@ int mbdy_pace(mbdy_core *core, double h, struct mbdy_pace *pace) {
 
 /* A number rounded down to three figures. */
 static double rounded_down(double value) {
-    const double unit = pow(10.0, floor(log10(value)) - 2.0);
+    const double unit = mbdy_pow(10.0, floor(mbdy_log(value) / mbdy_log(10.0)) - 2.0);
     return floor(value / unit * (1.0 + 1e-12)) * unit;
 }
 
@@ -284,7 +284,7 @@ void mbdy_tell_pace(const mbdy_core *core, const mbdy_names *names, const struct
         }
     char fast[64];
     if (pace->swings)
-        snprintf(fast, sizeof fast, "swings at %.4g Hz", pace->rate / (2.0 * acos(-1.0)));
+        snprintf(fast, sizeof fast, "swings at %.4g Hz", pace->rate / (2.0 * mbdy_acos(-1.0)));
     else
         snprintf(fast, sizeof fast, "decays at %.4g 1/s", pace->rate);
     snprintf(text, size, "%s %s, for which %s needs steps of %g s or less, not %g s; take a shorter internal step, %s,%s", cause, fast,

@@ -8,10 +8,11 @@
 #define MBDY_SCHEDULE_H
 
 #include "prefix.h"
+#include "real.h"
 
 enum { MBDY_SEGMENTS = 24 };
 
-typedef void mbdy_kernel(double *const *bases, const int *segments, const int *rows, int n);
+typedef void mbdy_kernel(real *const *bases, const int *segments, const int *rows, int n);
 
 typedef struct {
     mbdy_kernel *kernel;
