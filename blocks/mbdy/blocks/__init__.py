@@ -1,5 +1,6 @@
 """A system as a stepping block: typed ports, fixed-step integrators, simulation under a controller or a table."""
 
+from mbdy.blocks.batch import BatchOutputs, BatchRun, BlockBatch, PlantBatch
 from mbdy.blocks.control import (
     Block,
     CelestialSensors,
@@ -52,7 +53,10 @@ from mbdy.engine import MbdyError, MbdyWarning, StartMovedWarning
 
 __all__ = [
     "Attitudes",
+    "BatchOutputs",
+    "BatchRun",
     "Block",
+    "BlockBatch",
     "CelestialSensors",
     "Controller",
     "ControllerError",
@@ -81,6 +85,7 @@ __all__ = [
     "Outputs",
     "PartlyLinearPlant",
     "Plant",
+    "PlantBatch",
     "Port",
     "PrescribedAccelerations",
     "Profile",

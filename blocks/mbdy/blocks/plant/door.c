@@ -1,6 +1,10 @@
 /* The one function that a plant's library shows: the plant's own and the core's by name, for whoever loads it. */
 
+#ifdef PLANT_BATCH
+#include "batch.h"
+#else
 #include "plant.h"
+#endif
 
 #include <string.h>
 
@@ -21,6 +25,10 @@ static const struct {
     DOOR(mbdy_advance), DOOR(mbdy_run), DOOR(mbdy_explain), DOOR(mbdy_tell_move), DOOR(mbdy_moved), DOOR(mbdy_freedoms), DOOR(mbdy_tell_lines), DOOR(mbdy_tell_closed),
 #ifdef PLANT_TABLES
     DOOR(plant_this),
+#endif
+#ifdef PLANT_BATCH
+    DOOR(batch_new), DOOR(batch_free), DOOR(batch_plant), DOOR(batch_groups), DOOR(batch_status), DOOR(batch_rewind), DOOR(batch_set),
+    DOOR(batch_refresh), DOOR(batch_run),
 #endif
     DOOR(plant_new), DOOR(plant_free), DOOR(plant_admit), DOOR(plant_allowed), DOOR(plant_set_experiment), DOOR(plant_enter_initialization),
     DOOR(plant_exit_initialization), DOOR(plant_terminate), DOOR(plant_reset), DOOR(plant_rewind), DOOR(plant_fault),

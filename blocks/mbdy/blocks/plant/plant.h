@@ -181,6 +181,8 @@ int plant_step(plant *it, double time, double step, plant_between *between, void
    y. And many of them, as mbdy_run has it. */
 int plant_advance(plant *it, double H, int order);
 int plant_run(plant *it, int rows, double H, int order, const double *inputs, const int *pick, int picked, double *out, int *done);
+/* The time after a step H [s] that was made otherwise. */
+void plant_pass(plant *it, double H);
 /* Inputs take the values set for the end of the next step at once. */
 void plant_jump(plant *it);
 

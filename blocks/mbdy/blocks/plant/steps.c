@@ -114,7 +114,7 @@ int plant_step(plant *it, double time, double step, plant_between *between, void
 }
 
 /* Of whoever does not keep the time: sums of steps are compensated (Kahan), so that a million steps of 1 ms are 1000 s. */
-static void pass(plant *it, double H) {
+void plant_pass(plant *it, double H) {
     const double carried = H - it->now.lost, later = it->now.time + carried;
     it->now.lost = (later - it->now.time) - carried;
     it->now.time = later;
@@ -128,7 +128,7 @@ int plant_advance(plant *it, double H, int order) {
     if (status != PLANT_OK) return status;
     int done = mbdy_advance(it->core, H, it->own->step, order);
     if (done == MBDY_OK && (done = mbdy_outputs(it->core, NULL, NULL, NULL)) != MBDY_OK) mbdy_go_back(it->core);
-    if (done == MBDY_OK) pass(it, H);
+    if (done == MBDY_OK) plant_pass(it, H);
     return plant_explain(it, done, H);
 }
 
@@ -137,7 +137,7 @@ int plant_run(plant *it, int rows, double H, int order, const double *inputs, co
     int status = plant_settle_constants(it);
     if (status != PLANT_OK) return status;
     const int ran = mbdy_run(it->core, rows, H, it->own->step, order, inputs, pick, picked, out, done);
-    if (*done) pass(it, *done * H);
+    if (*done) plant_pass(it, *done * H);
     return plant_explain(it, ran, H);
 }
 

@@ -218,7 +218,7 @@ class _Build:
         digest = hashlib.sha256()
         told = (*self.cc.command, self.cc.version, platform.machine(), sys.platform, self.suffix, *self.arguments)
         if any("native" in word for word in told):
-            told = (*told, _features())
+            told = (*told, features())
         for part in (*told, *(text for file in sorted(self.files.items()) for text in file)):
             digest.update(part.encode())
             digest.update(b"\0")
@@ -270,7 +270,7 @@ class _Build:
 
 
 @cache
-def _features() -> str:
+def features() -> str:
     """What this processor can do, for code that is built for it alone."""
     with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines()

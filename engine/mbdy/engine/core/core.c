@@ -105,10 +105,6 @@ void mbdy_free(mbdy_core *core) {
     free(core);
 }
 
-void mbdy_evaluate(mbdy_core *core, int equation) {
-    mbdy_play(core->model->functions[equation], core->arg, core->res, core->w);
-}
-
 int mbdy_not_finite(const double *values, int n) {
     for (int i = 0; i < n; i++)
         if (!isfinite(values[i])) return i;
@@ -148,23 +144,9 @@ int mbdy_prepare(mbdy_core *core) {
     if (bad >= 0) return faulty(core, m->n_p + bad, MBDY_BAD_PARAMETER);
     const double before = mbdy_energy(core);
     memcpy(core->vector[MBDY_K], core->k_new, sizeof(double) * (size_t)m->n_k);
+    core->prepared++;
     mbdy_leap(core, before);
     return faulty(core, -1, MBDY_OK);
-}
-
-/* Twice where a square leaves the range of doubles. */
-void mbdy_normalise(const mbdy_model *model, double *x) {
-    for (int i = 0; i < model->n_quaternions; i++) {
-        double *q = x + model->quaternions[i];
-        double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
-        if (!(square > 1e-200 && square < 1e200)) {
-            double most = fmax(fmax(fabs(q[0]), fabs(q[1])), fmax(fabs(q[2]), fabs(q[3])));
-            for (int j = 0; j < 4; j++) q[j] /= most;
-            square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
-        }
-        double norm = sqrt(square);
-        for (int j = 0; j < 4; j++) q[j] /= norm;
-    }
 }
 
 int mbdy_start(mbdy_core *core) {
@@ -213,51 +195,24 @@ int mbdy_check(mbdy_core *core, const double *u) {
     return faulty(core, bad_input(core->model, core->looked_at), MBDY_BAD_INPUT);
 }
 
-void mbdy_derivatives(mbdy_core *core, const double *x, const double *u, double *dx) {
-    core->arg[0] = x ? x : core->vector[MBDY_X];
-    core->arg[1] = u ? u : core->vector[MBDY_U];
-    core->arg[2] = core->vector[MBDY_K];
-    core->arg[3] = core->vector[MBDY_P];
-    core->res[0] = dx, core->res[1] = &core->power;
-    if (core->derivatives) {
-        core->derivatives(core->arg, core->res);
-        if (core->model->work_error < 0) return;
-        core->res[0] = NULL;
-    }
-    mbdy_evaluate(core, MBDY_DERIVATIVES);
-}
-
 int mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y) {
-    const mbdy_model *m = core->model;
-    double *to = y ? y : core->vector[MBDY_Y];
+    double *to = y ? y : core->vector[MBDY_Y], energy = 0.0;
     core->arg[0] = x ? x : core->vector[MBDY_X];
     core->arg[1] = u ? u : core->vector[MBDY_U];
     core->arg[2] = core->vector[MBDY_K];
-    double energy = 0.0;
     const double *at = core->arg[0], *given = core->arg[1];
     core->res[0] = to, core->res[1] = &energy;
     mbdy_evaluate(core, MBDY_OUTPUTS);
     core->res[1] = NULL;
-    if (m->work_error >= 0) to[m->work_error] = mbdy_work_error(core, at, given, energy);
-    for (int i = 0; !x && i < m->n_impulses; i++)
-        if (m->impulses[i] >= 0) to[m->impulses[i]] = core->vector[MBDY_LATCHED][i];
-    return faulty(core, mbdy_not_finite(to, m->n_y), MBDY_BAD_OUTPUT);
+    return mbdy_complete_outputs(core, at, given, to, energy, !x);
 }
 
-/* Switches are u_end's, unless all is held. The parabola is written so that inputs equal at begin, middle and end stay so
-   to the bit. */
-const double *mbdy_inputs_at(mbdy_core *core, double fraction, int order) {
+int mbdy_complete_outputs(mbdy_core *core, const double *x, const double *u, double *y, double energy, int latched) {
     const mbdy_model *m = core->model;
-    const double *u = core->vector[MBDY_U], *mid = core->vector[MBDY_U_MID], *end = core->vector[MBDY_U_END];
-    const double bend = 2.0 * (1.0 - fraction);
-    if (order == MBDY_HELD) return u;
-    if (order == MBDY_LINEAR)
-        for (int i = 0; i < m->n_u; i++) core->u_stage[i] = u[i] + fraction * (end[i] - u[i]);
-    else
-        for (int i = 0; i < m->n_u; i++)
-            core->u_stage[i] = u[i] + fraction * ((end[i] - u[i]) + bend * ((mid[i] - u[i]) - (end[i] - mid[i])));
-    memcpy(core->u_stage + m->switches, end + m->switches, sizeof(double) * (size_t)m->n_switches);
-    return core->u_stage;
+    if (m->work_error >= 0) y[m->work_error] = mbdy_work_error(core, x, u, energy);
+    for (int i = 0; latched && i < m->n_impulses; i++)
+        if (m->impulses[i] >= 0) y[m->impulses[i]] = core->vector[MBDY_LATCHED][i];
+    return faulty(core, mbdy_not_finite(y, m->n_y), MBDY_BAD_OUTPUT);
 }
 
 void mbdy_inputs_change(mbdy_core *core, double from, double part, int order, double *change) {
@@ -288,10 +243,9 @@ int mbdy_opposed(mbdy_core *core) {
     return faulty(core, mbdy_gaps(core, core->vector[MBDY_U], INFINITY).opposed, MBDY_OPPOSED);
 }
 
-int mbdy_advance(mbdy_core *core, double H, double h, int order) {
+int mbdy_begin(mbdy_core *core, double H, double h, int order, struct mbdy_course *course) {
     const mbdy_model *m = core->model;
-    const size_t n_x = sizeof(double) * (size_t)m->n_x, n_u = sizeof(double) * (size_t)m->n_u;
-    double *x = core->vector[MBDY_X], *u = core->vector[MBDY_U];
+    double *u = core->vector[MBDY_U];
     if (!(H > 0.0) || !(h > 0.0) || !(H / h < 1e9) || order < MBDY_HELD || order > MBDY_QUADRATIC) return MBDY_BAD_STEP;
     if (mbdy_check(core, u) != MBDY_OK) return MBDY_BAD_INPUT;
     if (order != MBDY_HELD && mbdy_check(core, core->vector[MBDY_U_END]) != MBDY_OK) return MBDY_BAD_INPUT;
@@ -302,36 +256,59 @@ int mbdy_advance(mbdy_core *core, double H, double h, int order) {
     }
     mbdy_take_inputs(core);
     mbdy_keep(core, core->kept);
-    const double *acting = order == MBDY_HELD ? u : core->vector[MBDY_U_END];
-    const struct mbdy_gaps before = mbdy_gaps(core, acting, INFINITY);
+    course->order = order;
+    course->acting = order == MBDY_HELD ? u : core->vector[MBDY_U_END];
+    const struct mbdy_gaps before = mbdy_gaps(core, course->acting, INFINITY);
     if (before.opposed >= 0) return faulty(core, before.opposed, MBDY_OPPOSED);
     if (before.rate > CLOSING) mbdy_note_lines(core, core->errors);
-    mbdy_stop_held(core, acting, before);
-    const double n = fmax(1.0, ceil(H / h - 1e-9)), step = H / n;
-    mbdy_yield(core, acting, step);
-    const int vary = mbdy_stores_vary(core, order);
-    for (double i = 0.0; i < n; i += 1.0) {
-        if (vary) memcpy(core->x_begin, x, n_x);
-        mbdy_add_work(core, core->integrator->step(core, i / n, (i + 1.0) / n, step, order));
+    mbdy_stop_held(core, course->acting, before);
+    course->open = before.widest;
+    course->n = fmax(1.0, ceil(H / h - 1e-9)), course->h = H / course->n;
+    mbdy_yield(core, course->acting, course->h);
+    course->stores_vary = mbdy_stores_vary(core, order);
+    return MBDY_OK;
+}
+
+void mbdy_go(mbdy_core *core, const struct mbdy_course *by) {
+    const mbdy_model *m = core->model;
+    double *x = core->vector[MBDY_X];
+    for (double i = 0.0; i < by->n; i += 1.0) {
+        const double from = i / by->n, to = (i + 1.0) / by->n;
+        if (by->stores_vary) memcpy(core->x_begin, x, sizeof(double) * (size_t)m->n_x);
+        mbdy_add_work(core, core->integrator->step(core, from, to, by->h, by->order));
         mbdy_normalise(m, x);
-        if (vary) mbdy_shift(core, mbdy_store_work(core, i / n, (i + 1.0) / n, step, order));
+        if (by->stores_vary) mbdy_shift(core, mbdy_store_work(core, from, to, by->h, by->order));
     }
-    mbdy_yield(core, acting, 0.0);
-    int status = mbdy_settle(core, acting, before.widest);
-    const int bad = mbdy_not_finite(x, m->n_x);
+}
+
+int mbdy_end(mbdy_core *core, const struct mbdy_course *by) {
+    const mbdy_model *m = core->model;
+    const size_t n_u = sizeof(double) * (size_t)m->n_u;
+    double *u = core->vector[MBDY_U];
+    mbdy_yield(core, by->acting, 0.0);
+    int status = mbdy_settle(core, by->acting, by->open);
+    const int bad = mbdy_not_finite(core->vector[MBDY_X], m->n_x);
     if (bad >= 0) status = faulty(core, bad, MBDY_FAILED);
     if (status != MBDY_OK) {
         mbdy_go_back(core);
         if (bad >= 0) {
-            core->fault = mbdy_blame(core, acting, n, step, order);
+            core->fault = mbdy_blame(core, by->acting, by->n, by->h, by->order);
             mbdy_go_back(core);
         }
         return status;
     }
-    if (order != MBDY_HELD) memcpy(u, core->vector[MBDY_U_END], n_u), mbdy_record_inputs(core);
-    if (order == MBDY_QUADRATIC) memcpy(core->vector[MBDY_U_MID], u, n_u);
+    if (by->order != MBDY_HELD) memcpy(u, core->vector[MBDY_U_END], n_u), mbdy_record_inputs(core);
+    if (by->order == MBDY_QUADRATIC) memcpy(core->vector[MBDY_U_MID], u, n_u);
     mbdy_note_bending(core);
     return MBDY_OK;
+}
+
+int mbdy_advance(mbdy_core *core, double H, double h, int order) {
+    struct mbdy_course course;
+    const int status = mbdy_begin(core, H, h, order, &course);
+    if (status != MBDY_OK) return status;
+    mbdy_go(core, &course);
+    return mbdy_end(core, &course);
 }
 
 static const int changed_by_steps[] = {MBDY_X, MBDY_U, MBDY_U_MID, MBDY_LATCHED, MBDY_WORK};
@@ -359,21 +336,23 @@ void mbdy_put_back(mbdy_core *core, const double *kept) {
 
 void mbdy_go_back(mbdy_core *core) { mbdy_put_back(core, core->kept); }
 
+void mbdy_enter_row(mbdy_core *core, const double *next) {
+    const mbdy_model *m = core->model;
+    double *end = core->vector[MBDY_U_END];
+    memcpy(end, next, sizeof(double) * (size_t)m->n_u);
+    memcpy(end + m->switches, core->vector[MBDY_U] + m->switches, sizeof(double) * (size_t)m->n_switches);
+}
+
 int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const double *inputs, const int *pick, int picked,
              double *out, int *done) {
-    const mbdy_model *m = core->model;
-    const size_t n_u = sizeof(double) * (size_t)m->n_u, n_switches = sizeof(double) * (size_t)m->n_switches;
-    double *u = core->vector[MBDY_U], *end = core->vector[MBDY_U_END];
+    const size_t n_u = sizeof(double) * (size_t)core->model->n_u;
+    double *u = core->vector[MBDY_U];
     const double *y = core->vector[MBDY_Y];
     *done = 0;
     if (order > MBDY_LINEAR) return MBDY_BAD_STEP;
     if (inputs) memcpy(u, inputs, n_u);
     for (*done = 0; *done < rows; ++*done) {
-        if (inputs) {
-            inputs += m->n_u;
-            memcpy(end, inputs, n_u);
-            memcpy(end + m->switches, u + m->switches, n_switches);
-        }
+        if (inputs) mbdy_enter_row(core, inputs += core->model->n_u);
         int status = mbdy_advance(core, H, h, order);
         if (status != MBDY_OK) return status;
         if (inputs) memcpy(u, inputs, n_u);
@@ -384,6 +363,6 @@ int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const dou
         }
         for (int i = 0; i < picked; i++) *out++ = y[pick[i]];
     }
-    if (inputs) memcpy(end, u, n_u);
+    if (inputs) memcpy(core->vector[MBDY_U_END], u, n_u);
     return MBDY_OK;
 }

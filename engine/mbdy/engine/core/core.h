@@ -88,7 +88,7 @@ int mbdy_opposed(mbdy_core *core);
 
 /* x' and y at any state and input; the core's own x, u and y where a pointer is NULL. Impulses of the last step are in y
    with the core's own x. */
-void mbdy_derivatives(mbdy_core *core, const double *x, const double *u, double *dx);
+void mbdy_derivatives(mbdy_core *core, const real *x, const real *u, real *dx);
 int mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y);
 
 /* Joints locked by u that move stop at once, as by a latch, and so does what loops closed by u hold; the momentum of the
@@ -111,7 +111,7 @@ const double *mbdy_acted(mbdy_core *core, const double *u);
 void mbdy_put_state(mbdy_core *core, const double *x);
 
 /* Scales each quaternion of a vector like x to one, without turning its sign. */
-void mbdy_normalise(const mbdy_model *model, double *x);
+void mbdy_normalise(const mbdy_model *model, real *x);
 
 /* Locked joints and closed loops are latched. Then one communication step H in ceil(H/h - 1e-9) equal internal
    steps, the inputs held, linear or quadratic (booleans hold the value in u_end, or u where all is held); u and u_mid

@@ -6,6 +6,9 @@
    Developed at SunPro, a Sun Microsystems, Inc. business.
    Permission to use, copy, modify, and distribute this software is freely granted, provided that this notice is preserved. */
 
+/* These are of one number, whatever the lanes of those who call them. */
+#undef MBDY_LANES
+#define MBDY_LANES 1
 #include "elementary.h"
 
 #define PI 3.1415926535897931160

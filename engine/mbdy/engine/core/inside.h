@@ -11,7 +11,7 @@
    `reals` and `places` say how many doubles and ints it needs in core->work and core->work_places, NULL for none; `longest`
    the step with which it follows x'' + 2 decay x' + rate^2 x = 0, of its stability on the imaginary axis, NULL where any is. */
 typedef struct mbdy_integrator {
-    double (*step)(mbdy_core *core, double from, double to, double h, int order);
+    real (*step)(mbdy_core *core, double from, double to, double h, int order);
     size_t (*reals)(const mbdy_model *model);
     size_t (*places)(const mbdy_model *model);
     double (*longest)(double stability, double rate, double decay);
@@ -53,11 +53,11 @@ struct mbdy_core {
     const mbdy_integrator *integrator;
     int method; /* its code */
     mbdy_call *derivatives;
-    double *vector[MBDY_VECTORS];
+    real *vector[MBDY_VECTORS];
     double *k_new;                      /* constants being made */
-    double *x_last, *x_stage, *slope[4]; /* of steps and integrators */
+    double *x_last;                      /* of steps */
+    real *x_stage, *slope[4], *u_stage;  /* of integrators */
     double *kept;                        /* by mbdy_keep, before the step */
-    double *u_stage;
     double *errors, *rates, *cosines; /* of the rows of loops */
     double *taken; /* by row, to be told: the angle from which lines went to a right angle, 0 where none did */
     double lever, bend; /* to be told: a lever [m] that is almost none, how far modes move a loop's row; 0 where nothing is */
@@ -74,11 +74,12 @@ struct mbdy_core {
     int *closing_places;
     struct mbdy_opening opening;
     struct mbdy_pace pace; /* of the last look */
-    const double **arg;
-    double **res;
-    double *w;
+    const real **arg;
+    real **res;
+    real *w;
     int fault;
-    double power;            /* [W] with the derivatives called last, that changes energy */
+    unsigned prepared;       /* how often constants were made */
+    real power;              /* [W] with the derivatives called last, that changes energy */
     double *x_begin, *u_change, *u_shifted; /* of what goes into inputs that energy is stored against */
     const double *looked_at; /* the inputs that were checked last */
 };
@@ -93,7 +94,7 @@ static inline int mbdy_is_position(const mbdy_model *m, int i) {
 void mbdy_evaluate(mbdy_core *core, int equation);
 
 /* Inputs at a fraction of the communication step. */
-const double *mbdy_inputs_at(mbdy_core *core, double fraction, int order);
+const real *mbdy_inputs_at(mbdy_core *core, double fraction, int order);
 
 /* Change of the inputs over a `part` of the communication step had they their rates at the fraction `from` all the way;
    switches stay. */
@@ -121,6 +122,26 @@ void mbdy_record_inputs(mbdy_core *core);
 
 /* [J] The energy that steps have added were they at x, with `energy` that there under inputs u. */
 double mbdy_work_error(mbdy_core *core, const double *x, const double *u, double energy);
+
+/* How a communication step goes: internal steps and their length, the order of the inputs and those of its switches, how far
+   loops were open at its begin, and whether inputs change that energy is stored against. */
+struct mbdy_course {
+    double n, h, open;
+    int order, stores_vary;
+    const double *acting;
+};
+
+/* mbdy_advance in three: all before the internal steps, these, and all after them; the last two where the first is MBDY_OK. */
+int mbdy_begin(mbdy_core *core, double H, double h, int order, struct mbdy_course *course);
+void mbdy_go(mbdy_core *core, const struct mbdy_course *by);
+int mbdy_end(mbdy_core *core, const struct mbdy_course *by);
+
+/* What no function of a state gives, in the outputs y at x and u with that energy: the work error, impulses where these are
+   the last step's; MBDY_BAD_OUTPUT where one is not finite. */
+int mbdy_complete_outputs(mbdy_core *core, const double *x, const double *u, double *y, double energy, int latched);
+
+/* The inputs of the end of a step of mbdy_run; switches stay as they are at its begin. */
+void mbdy_enter_row(mbdy_core *core, const double *next);
 
 /* Place of the first number that is not finite, or -1. */
 int mbdy_not_finite(const double *values, int n);

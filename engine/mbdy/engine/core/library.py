@@ -25,7 +25,7 @@ FOLDER = Path(__file__).parent
 PLAYED = ("prefix.h", "real.h", "elementary.h", "elementary.c", "schedule.h", "schedule.c")
 """What generated files need."""
 FILES = (
-    *PLAYED, "model.h", "core.h", "inside.h", "rows.h", "mechanism.h", "core.c", "work.c", "loops.c",
+    *PLAYED, "model.h", "core.h", "inside.h", "rows.h", "mechanism.h", "core.c", "stages.c", "work.c", "loops.c",
     "mechanism.c", "closing_steps.c", "closing.c", "closing_notes.c", "yielding.c", "pace.c", "failing.c", "explain.c",
     "tell.c",
 )  # fmt: skip

@@ -9,7 +9,7 @@
 #include "schedule.h"
 
 /* Derivatives of somebody else's (second opinions). */
-typedef void mbdy_call(const double **arg, double **res);
+typedef void mbdy_call(const real **arg, real **res);
 
 /* Vectors: s start values, x states, u inputs, p parameters, k constants that follow from p, y outputs.
 

@@ -19,6 +19,7 @@ typedef double real;
 typedef mbdy_word mbdy_bits;
 typedef int mbdy_truth;
 #define MBDY_LANE(value, lane) ((void)(lane), &(value))[0]
+#define MBDY_CONSTANT(x) x
 static inline real mbdy_all(double x) { return x; }
 static inline int mbdy_everywhere(mbdy_truth c) { return c; }
 static inline real mbdy_where(mbdy_truth c, real x) { return c ? x : 0.0; }
@@ -29,6 +30,13 @@ typedef double real __attribute__((vector_size(8 * MBDY_LANES)));
 typedef mbdy_word mbdy_bits __attribute__((vector_size(8 * MBDY_LANES)));
 typedef long long mbdy_truth __attribute__((vector_size(8 * MBDY_LANES)));
 #define MBDY_LANE(value, lane) (value)[lane]
+#if MBDY_LANES == 2
+#define MBDY_CONSTANT(x) {x, x}
+#elif MBDY_LANES == 4
+#define MBDY_CONSTANT(x) {x, x, x, x}
+#else
+#define MBDY_CONSTANT(x) {x, x, x, x, x, x, x, x}
+#endif
 static inline real mbdy_all(double x) { return x - (real){0.0}; }
 static inline int mbdy_everywhere(mbdy_truth c) {
     long long all = -1;

@@ -28,7 +28,7 @@ typedef struct {
 typedef struct {
     int n_arg, n_res;
     const int *arg_sizes, *res_sizes;
-    const double *constants;
+    const real *constants;
     int n_runs, n_transfers;
     const mbdy_run_of_kernel *runs;
     const mbdy_transfer *transfers;
@@ -37,6 +37,6 @@ typedef struct {
 
 /* Results of arguments, with reals of work; an argument that is NULL is zero, a result that is NULL is not wanted.
    No argument lies where a result does. */
-void mbdy_play(const mbdy_schedule *schedule, const double *const *arg, double *const *res, double *work);
+void mbdy_play(const mbdy_schedule *schedule, const real *const *arg, real *const *res, real *work);
 
 #endif

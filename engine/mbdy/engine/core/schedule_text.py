@@ -51,7 +51,7 @@ def _schedule_text(s: Schedule, kernels: dict[str, str]) -> tuple[str, set[str]]
     lines += [
         f"static const mbdy_run_of_kernel {name}_runs[] = {{{', '.join(told) or '{0}'}}};",
         f"static const mbdy_transfer {name}_moves[] = {{{', '.join(moves) or '{0}'}}};",
-        f"static const double {name}_constants[] = {{{', '.join(number(value) for value in s.constants)}}};",
+        f"static const real {name}_constants[] = {{{', '.join(f'MBDY_CONSTANT({number(v)})' for v in s.constants)}}};",
         f"static const int {name}_sizes[] = {{{_listed((*s.arguments, *s.outputs))}}};",
         f'_Static_assert({2 + len(s.arguments) + len(s.outputs)} <= MBDY_SEGMENTS, "too many arguments and results");',
         f"extern const mbdy_schedule {name};",

@@ -5,11 +5,11 @@
 
 #include <math.h>
 
-static double step(mbdy_core *core, double from, double to, double h, int order) {
+static real step(mbdy_core *core, double from, double to, double h, int order) {
     const mbdy_model *m = core->model;
-    double *x = core->vector[MBDY_X], *slope = core->slope[0];
+    real *x = core->vector[MBDY_X], *slope = core->slope[0];
     mbdy_derivatives(core, x, mbdy_inputs_at(core, from, order), slope);
-    const double power = core->power;
+    const real power = core->power;
     for (int i = m->n_coordinates; i < m->n_x; i++)
         if (!mbdy_is_position(m, i)) x[i] += h * slope[i];
     mbdy_derivatives(core, x, mbdy_inputs_at(core, to, order), slope);

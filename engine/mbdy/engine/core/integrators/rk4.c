@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-static double step(mbdy_core *core, double from, double to, double h, int order) {
+static real step(mbdy_core *core, double from, double to, double h, int order) {
     const int n = core->model->n_x;
-    double *x = core->vector[MBDY_X], *stage = core->x_stage, **slope = core->slope;
+    real *x = core->vector[MBDY_X], *stage = core->x_stage, **slope = core->slope;
     const double middle = 0.5 * (from + to), half = 0.5 * h, sixth = h / 6.0;
     mbdy_derivatives(core, x, mbdy_inputs_at(core, from, order), slope[0]);
-    double power = core->power;
+    real power = core->power;
     for (int i = 0; i < n; i++) stage[i] = x[i] + half * slope[0][i];
     mbdy_derivatives(core, stage, mbdy_inputs_at(core, middle, order), slope[1]);
     power += 2.0 * core->power;

@@ -53,7 +53,7 @@ static void along(mbdy_core *core, const double *u, const double *dx, const doub
 
 /* All columns of the matrix 1/(gamma h) - J are made with one directional derivative. Work is one unknown more, on which
    nothing depends: its row of J is the slope of the power. */
-static double step(mbdy_core *core, double from, double to, double h, int order) {
+static real step(mbdy_core *core, double from, double to, double h, int order) {
     const int n = core->model->n_x;
     double *x = core->vector[MBDY_X], *stage = core->x_stage, *unit = core->slope[0], *drift = core->slope[1];
     double *matrix = core->work, *stages = matrix + (size_t)n * (size_t)n, *power_slope = stages + STAGES * n;
