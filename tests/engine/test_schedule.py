@@ -26,7 +26,10 @@ __attribute__((visibility("default"))) void play(const double **arg, double **re
 }
 __attribute__((visibility("default"))) int work(void) { return %(name)s.work; }
 """
-ROUNDED = {ca.OP_SIN, ca.OP_COS, ca.OP_TAN, ca.OP_ATAN, ca.OP_ATAN2, ca.OP_TANH, ca.OP_LOG1P, ca.OP_POW, ca.OP_CONSTPOW}
+ROUNDED = {
+    ca.OP_SIN, ca.OP_COS, ca.OP_TAN, ca.OP_ASIN, ca.OP_ACOS, ca.OP_ATAN, ca.OP_ATAN2, ca.OP_TANH, ca.OP_EXP, ca.OP_LOG,
+    ca.OP_LOG1P, ca.OP_HYPOT, ca.OP_POW, ca.OP_CONSTPOW,
+}  # fmt: skip
 Doubles = ctypes.POINTER(ctypes.c_double)
 
 
