@@ -165,6 +165,29 @@ def test_what_is_left_out_is_zero_or_not_written():
     assert all(np.isnan(result).all() for result in found[1::2])
 
 
+@pytest.mark.parametrize("name", ["sparse", "reckoned", "mapped", "switched", "solved"])
+def test_lanes_have_the_bits_of_one_run(name):
+    """Two at once, of which each takes another branch."""
+    A, b = MX.sym("A", 3, 3), MX.sym("b", 3)
+    f = {**graphs(), "solved": ca.Function("solved", [A, b], [ca.solve(A, b)])}[name]
+    runs = [drawn(f, seed) for seed in (1, 2)]
+    if name != "solved":
+        runs[0][2][:], runs[1][2][:] = 0.2, 0.8
+    files = {**standing_alone(f), "play.c": PLAYER.replace("double", "real") % {"name": f.name()}}
+    library = ctypes.CDLL(str(shared_library(files, compiler(), (*FLAGS, "-DMBDY_LANES=2"), LINK)))
+    given = [np.ascontiguousarray(np.stack(pair, axis=1)) for pair in zip(*runs, strict=True)]
+    results = [np.full((f.nnz_out(n), 2), np.nan) for n in range(f.n_out())]
+    work = np.full((library.work() + 1, 2), np.nan)
+    library.play(
+        (Doubles * f.n_in())(*(a.ctypes.data_as(Doubles) for a in given)),
+        (Doubles * f.n_out())(*(r.ctypes.data_as(Doubles) for r in results)),
+        work.ctypes.data_as(Doubles),
+    )
+    for lane, arguments in enumerate(runs):
+        for found, expected in zip(results, played(f, arguments), strict=True):
+            np.testing.assert_array_equal(found[:, lane], expected)
+
+
 def test_bodies_of_one_kind_share_a_kernel():
     short, long = (schedule(equations(chain(n)).derivatives) for n in (6, 12))
     kinds = [{id(call.kernel) for call in one.calls} for one in (short, long)]

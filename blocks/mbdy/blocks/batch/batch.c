@@ -100,12 +100,12 @@ void batch_refresh(batch *it, int from, int to) {
 
 static mbdy_core *core_of(const struct group *g, int member) { return g->of->plants[g->runs[member]]->core; }
 
-/* Drops members that have failed. */
-static void keep(struct group *g, const int *status, double H) {
+/* Drops members that have failed; of others what they have to tell is told when they are `through`. */
+static void keep(struct group *g, const int *status, double H, int through) {
     int kept = 0;
     for (int i = 0; i < g->count; i++) {
-        const int run = g->runs[i];
-        if (failed(g->of, run, plant_explain(g->of->plants[run], status[i], H))) continue;
+        const int run = g->runs[i], silent = status[i] == MBDY_OK && !through;
+        if (!silent && failed(g->of, run, plant_explain(g->of->plants[run], status[i], H))) continue;
         g->runs[kept] = run;
         g->course[kept++] = g->course[i];
     }
@@ -171,10 +171,10 @@ static void step(struct group *g, double H, int order) {
     int status[WIDEST];
     for (int i = 0; i < g->count; i++)
         status[i] = mbdy_begin(core_of(g, i), H, g->of->plants[0]->own->step, order, &g->course[i]);
-    keep(g, status, H);
+    keep(g, status, H, 0);
     go(g);
     for (int i = 0; i < g->count; i++) status[i] = mbdy_end(core_of(g, i), &g->course[i]);
-    keep(g, status, H);
+    keep(g, status, H, 0);
 }
 
 static void run_group(batch *it, int index, mbdy_core *wide, int rows, double H, int order, const double *inputs, const int *pick,
@@ -195,7 +195,7 @@ static void run_group(batch *it, int index, mbdy_core *wide, int rows, double H,
         for (int i = 0; inputs && i < g.count; i++)
             memcpy(core_of(&g, i)->vector[MBDY_U], inputs + (size_t)g.runs[i] * per_run + n_u * ((size_t)row + 1), sizeof(double) * n_u);
         outputs(&g, status);
-        keep(&g, status, H);
+        keep(&g, status, H, 1);
         for (int i = 0; i < g.count; i++) {
             plant *one = it->plants[g.runs[i]];
             plant_pass(one, H);

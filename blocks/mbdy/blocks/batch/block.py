@@ -13,13 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from os import PathLike
+from threading import get_ident
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.batch.library import CONSTANTS, compiled_batch, lanes_of
-from mbdy.blocks.errors import StateError, StepError, VariableError
+from mbdy.blocks.errors import StateError, StepError, ThreadError, VariableError
 from mbdy.blocks.grids import grid, marks, merged, multiples, resolution, seconds, uniform, usual_period
 from mbdy.blocks.plant.block import FAULTS, OK, ORDERS, WARNING, WARNINGS, Logger
 from mbdy.blocks.plant.table import PlantModel, first_references
@@ -145,7 +146,7 @@ class PlantBatch:
             ctypes.addressof(self._own), self._n, manner, self._logger, self._lanes.address if self._lanes else None,
             self.threads,
         )  # fmt: skip
-        self._memory = Owned(handle, functions.batch_free)
+        self._memory, self._thread = Owned(handle, functions.batch_free), get_ident()
         groups = functions.batch_groups(handle)
         ends = [groups * k // self.threads for k in range(self.threads + 1)]
         self._parts = [(a, b) for a, b in pairwise(ends) if b > a]
@@ -154,6 +155,16 @@ class PlantBatch:
         self._faults: list[Fault | None] = [None] * self._n
         self._time = 0.0
         self._plants = [functions.batch_plant(handle, run) for run in range(self._n)]
+
+    @property
+    def _handle(self) -> int | None:
+        """The batch in C, for the thread that made it."""
+        if get_ident() != self._thread:
+            raise ThreadError(
+                f"the batch of {self.model.name!r} was made in thread {self._thread} and is called in {get_ident()}: "
+                "use it where it was made; it has threads of its own"
+            )
+        return self._memory.handle
 
     def __len__(self) -> int:
         return self._n
@@ -179,7 +190,7 @@ class PlantBatch:
 
     def reset(self) -> None:
         """All runs back to time zero and to the file's start values and inputs, none failed; parameters stay as set."""
-        self._functions.batch_rewind(self._memory.handle)
+        self._functions.batch_rewind(self._handle)
         self._faults[:] = [None] * self._n
         self._time = 0.0
         self._refresh()
@@ -195,7 +206,7 @@ class PlantBatch:
         values = self._rows(name, variable, part, value)
         first = self._first[variable.name] + part.start
         refs = (ctypes.c_uint * size)(*range(first, first + size))
-        run = self._functions.batch_set(self._memory.handle, refs, size, values.ctypes.data, int(variable.boolean))
+        run = self._functions.batch_set(self._handle, refs, size, values.ctypes.data, int(variable.boolean))
         message = self._told()
         if run >= 0:
             raise VariableError(f"run {run}: {message[run]}")
@@ -262,7 +273,8 @@ class PlantBatch:
         out = np.empty((self._n, rows, places.size))
         at = None if table is None else table.ctypes.data
         rest = (rows, H, self._order, at, places.ctypes.data, places.size, out.ctypes.data)
-        self._each(lambda part, begin, end: self._functions.batch_run(self._memory.handle, begin, end, part, *rest))
+        handle, call = self._handle, self._functions.batch_run
+        self._each(lambda part, begin, end: call(handle, begin, end, part, *rest))
         self._heed()
         alive = next((run for run, fault in enumerate(self._faults) if fault is None), None)
         if alive is not None:
@@ -335,7 +347,8 @@ class PlantBatch:
         return np.array([np.ctypeslib.as_array(row) for row in rows]) if size else np.empty((self._n, 0))
 
     def _refresh(self) -> None:
-        self._each(lambda part, begin, end: self._functions.batch_refresh(self._memory.handle, begin, end))
+        handle, call = self._handle, self._functions.batch_refresh
+        self._each(lambda part, begin, end: call(handle, begin, end))
         self._heed()
 
     def _each(self, call: Callable[[int, int, int], object]) -> None:
