@@ -355,7 +355,7 @@ class _Assembly:
 
     def pivots(self, x: MX, u: MX, k: MX, kernels: Kernels) -> dict[str, MX]:
         """What each speed of a joint moves, and the margin of that joint to a singularity."""
-        known = self.system(x, u, k, kernels)
+        known = self.in_joint_frames(self.system(x, u, k, kernels), k)
         pivots, margins = order_n.pivots(replace(known, states=[resting(state) for state in known.states]))
         spread = (ca.repmat(margin, pivot.numel()) for pivot, margin in zip(pivots, margins, strict=True))
         return {"pivots": ca.vertcat(*pivots), "margins": ca.vertcat(*spread)}
