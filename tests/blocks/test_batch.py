@@ -204,13 +204,16 @@ def test_control_blocks_close_loops_as_they_do_for_one_run():
         np.testing.assert_array_equal(run["yoke.omega"][k], one["yoke.omega"])
 
 
-def test_a_run_without_a_controller_is_recorded_too():
-    run = together("slider", LANES[-1]).simulate(0.02, every=0.005, outputs=["piston.*"])
+@pytest.mark.parametrize("more", [{}, {"sample": 0.0025, "controller": lambda t, y: None}])
+def test_rows_are_those_of_simulate(more):
+    run = together("slider", LANES[-1]).simulate(0.02, every=0.005, outputs=["crank.*", "piston.*"], **more)
     plant = Plant(model("slider"))
     for key, values in numbers("slider").items():
         plant[key] = values[1]
-    one = simulate(plant, until=0.02, every=0.005, outputs=["piston.*"])
-    np.testing.assert_array_equal(run["piston.joint.displacement"][1], one["piston.joint.displacement"])
+    one = simulate(plant, until=0.02, every=0.005, outputs=["crank.*", "piston.*"], **more)
+    assert one["crank.joint.impulse"].any()
+    assert run.names == one.names
+    np.testing.assert_array_equal(run.values[1], one.values)
 
 
 def test_what_is_warned_of_is_warned_of_once():

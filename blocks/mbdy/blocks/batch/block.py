@@ -321,15 +321,21 @@ class PlantBatch:
         picked: NDArray[np.intc], values: Array,
     ) -> None:  # fmt: skip
         y, row = self.outputs(), 0
+        span = self.ports.span("impulses")  # a row has the sum of those since the row before
+        impulses = np.flatnonzero((picked >= span.start) & (picked < span.stop))
+        latched = np.zeros((self._n, impulses.size))
         for k, begin in enumerate(times[:-1].tolist()):
             if sampled[k] and controller is not None:
                 y.time = begin
                 for name, value in (controller(begin, y) or {}).items():
                     self[name] = self._held(name, value)
             y = self.step(float(times[k + 1] - times[k]))
+            latched += y.values[:, picked[impulses]]
             if recorded[k + 1]:
                 row += 1
                 values[:, row] = y.values[:, picked]
+                values[:, row, impulses] = latched
+                latched[:] = 0.0
 
     def _held(self, name: str, value: Any) -> Any:
         """``value`` with what runs that failed have now, for which a controller has no numbers."""
