@@ -16,6 +16,7 @@ import dense_kernels
 from casadi import MX
 
 from mbdy.engine.core.schedule import schedule
+from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.topology import ROOT
 from mbdy.engine.order_n import flexible_body as deformation
@@ -66,7 +67,7 @@ class _Dense:
     column_at: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.assembly = assembly = _Assembly(self.model)
+        self.assembly = assembly = _Assembly(self.model, ports(self.model))
         self.layout, self.kernels = assembly.layout, Kernels()
         self.x, self.u = MX.sym("x", self.layout.n_x), MX.sym("u", len(assembly.ports.input_names))
         self.k = MX.sym("k", self.layout.n_k)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mbdy.engine import Body, Joint, Model
+from mbdy.engine.model.ports import ports
 from mbdy.engine.order_n.equations import _Assembly
 from mbdy.engine.order_n.kernels import Kernels
 from mechanisms import hinge, three_legs
@@ -28,7 +29,7 @@ DIRECTIONS = {
 
 def rates_and_outputs(model: Model, *, along: bool) -> ca.Function:
     """x' and y of x, u, k, with frames ``along`` joints or in the bodies' own axes."""
-    assembly = _Assembly(model)
+    assembly = _Assembly(model, ports(model))
     if not along:
         assembly.in_joint_frames = lambda system, k: system
     x, u, k = assembly.symbols().values()
@@ -37,7 +38,7 @@ def rates_and_outputs(model: Model, *, along: bool) -> ca.Function:
 
 
 def constants(model: Model) -> np.ndarray:
-    assembly = _Assembly(model)
+    assembly = _Assembly(model, ports(model))
     p = ca.MX.sym("p", len(assembly.ports.parameter_names))
     prepare = ca.Function("prepare", [p], [assembly.prepare(p)])
     return np.array(prepare(assembly.ports.vector("parameter"))).ravel()
@@ -72,7 +73,8 @@ def test_closed_loops_move_as_in_their_own_axes() -> None:
 
 
 def test_right_angles_are_exact() -> None:
-    assembly, k = _Assembly(arm(DIRECTIONS["right angles"])), constants(arm(DIRECTIONS["right angles"]))
+    model = arm(DIRECTIONS["right angles"])
+    assembly, k = _Assembly(model, ports(model)), constants(model)
     for kind, at in zip(assembly.layout.framed_structures, assembly.layout.frames, strict=True):
         if kind.turns:
             assert set(np.abs(k[at][: 2 * kind.turns])) <= {0.0, 1.0}
@@ -82,7 +84,7 @@ def test_frames_are_where_they_save_work() -> None:
     model = arm([SKEW] * 4, branched=True)
     tip = Body(name="tip", mass=1.0, inertia=diagonal(1.0, 1.0, 1.0), joint=Joint(to="b3", kind="weld"))
     model = replace(model, bodies=(*model.bodies, tip))
-    frames = [kind.frame for kind in _Assembly(model).layout.framed_structures]
+    frames = [kind.frame for kind in _Assembly(model, ports(model)).layout.framed_structures]
     # the bus has its own axes; a second child takes one turn more
     assert frames == ["own", "twisted", "joint", "twisted", "joint", "parent"]
 

@@ -131,7 +131,7 @@ class Steady:
 
     def _carried(self, root: int) -> list[int]:
         above = tree(self._model)
-        return [j for j in range(len(self._model.bodies)) if above.path(j)[-1] == root]
+        return [j for j in range(len(self._model.bodies)) if above.root[j] == root]
 
 
 def closed_rows(model: Model, point: OperatingPoint, what: str) -> list[int]:

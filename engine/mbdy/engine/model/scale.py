@@ -51,10 +51,10 @@ def _reach(model: Model) -> float:
 
 
 def _scales(model: Model) -> Iterator[tuple[str, float]]:
-    reach = _reach(model)
+    reach, starts = _reach(model), model.starts
 
     def least(value: float, owner: Owner, quantity: Quantity) -> float:
-        return max(value, math.hypot(*model.starts.get(name_of(owner, quantity), ())))
+        return max(value, math.hypot(*starts.get(name_of(owner, quantity), ())))
 
     for body in model.bodies:
         own, joint = Owner("body", body.name), Owner("joint", body.name)

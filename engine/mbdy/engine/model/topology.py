@@ -41,6 +41,15 @@ class Tree:
         """Bodies from tips to base: each after all its children."""
         return self.outward[::-1]
 
+    @cached_property
+    def root(self) -> tuple[int, ...]:
+        """Of each body the one at the base of its branch."""
+        found = list(range(len(self.parent)))
+        for body in self.outward:
+            if self.parent[body] != ROOT:
+                found[body] = found[self.parent[body]]
+        return tuple(found)
+
     def path(self, body: int) -> tuple[int, ...]:
         """Bodies from ``body`` (included) to its root."""
         steps = [body]

@@ -146,7 +146,7 @@ def restoring_speeds(before: View, after: View, loops: Loops) -> list[MX]:
         ties.append(results["N"])
     links: list[tuple[int, int, MX]] = []
     for c, motion in zip(loops.closings, loops.motions, strict=True):
-        trees = [place[after.root_of[seat.body]] for seat in c.seats if seat.body != INERTIAL_SIDE]
+        trees = [place[system.tree.root[seat.body]] for seat in c.seats if seat.body != INERTIAL_SIDE]
         if len(trees) == 2:
             links.append((trees[0], trees[1], c.closed))
         else:
@@ -199,7 +199,7 @@ def _momenta(view: View, roots: list[int], shift: MX, drift: MX) -> tuple[list[M
     """Momentum (6) and inertia (21) of each tree."""
     kernels: Kernels = view.system.kernels
     totals: dict[int, list[dict[str, MX]]] = {root: [] for root in roots}
-    for j, root in view.root_of.items():
+    for j, root in enumerate(view.system.tree.root):
         state, (C, rho) = view.system.states[j], view.pose(j)
         totals[root].append(kernels.call(
             carried, view.system.structures[j], k=view.system.constants[j], V=view.moves[j].V, h=state.h, C=C,

@@ -58,7 +58,7 @@ def _unfelt(model: Model | None) -> set[str]:
     if model is None or model.gravity_gradient:
         return set()
     above = tree(model)
-    root = {body.name: model.bodies[above.path(i)[-1]].name for i, body in enumerate(model.bodies)}
+    root = {body.name: model.bodies[above.root[i]].name for i, body in enumerate(model.bodies)}
     ends = [{root.get(loop.a.body, INERTIAL), root.get(loop.b.body, INERTIAL)} for loop in model.loops]
     tied = {name for pair in ends if len(pair) > 1 for name in pair}
     free = [body for body in model.bodies if body.joint.floating and body.name not in tied]

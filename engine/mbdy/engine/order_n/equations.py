@@ -109,7 +109,7 @@ def equations(model: Model) -> Equations:
     loops = tuple(replace(loop, time_constant=0.0, closed=True) for loop in model.loops)
     attracted, table = model.gravity_gradient is not None, ports(model)
     hidden = tuple((v.name, v.start if v.causality == "input" else ()) for v in table.hidden)
-    return replace(_of_structure(_Skeleton((attracted, loops, hidden, *key), model)), ports=table)
+    return replace(_of_structure(_Skeleton((attracted, loops, hidden, *key), model, table)), ports=table)
 
 
 def node_index(model: Model, body: str, node: str) -> int | None:
@@ -155,6 +155,7 @@ class _Skeleton:
 
     key: tuple[object, ...]
     model: Model = field(compare=False)
+    ports: Ports = field(compare=False)
 
 
 def _function(name: str, vectors: Mapping[str, MX], **results: MX) -> ca.Function:
@@ -165,16 +166,16 @@ def _function(name: str, vectors: Mapping[str, MX], **results: MX) -> ca.Functio
 
 @lru_cache(maxsize=32)
 def _of_structure(skeleton: _Skeleton) -> Equations:
-    return _Assembly(skeleton.model).assembled()
+    return _Assembly(skeleton.model, skeleton.ports).assembled()
 
 
 class _Assembly:
     """Lays kernels along the tree of one model."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, table: Ports) -> None:
         self.model = model
         self.tree = tree(model)
-        self.ports: Ports = ports(model)
+        self.ports = table
         self.layout = layout(model)
         self.seats = [seat(model, b.joint) for b in model.bodies]
         self.used = used_nodes(model)
@@ -275,6 +276,8 @@ class _Assembly:
 
     def start(self, s: MX, k: MX) -> MX:
         """``x`` from start values: wheel speeds become momenta, an ``attitude`` root's origin the mass centre."""
+        if not any(kind.attitude or kind.wheels for kind in self.layout.structures):
+            return s
         system = replace(self.system(s, MX.zeros(len(self.ports.input_names)), k, Kernels()), placed=True)
         view = View(self.model, system, order_n.velocities(system))
         qs, us, hs = ([s[at, 0] for at in places] for places in (self.layout.q, self.layout.speeds, self.layout.wheels))

@@ -153,7 +153,7 @@ class Loops:
         self.origin, self.drift = state(reference, False), state(reference, True)
         self.shift, self.slip = {}, {}
         for j in self.needed:
-            root = system.tree.path(j)[-1]
+            root = system.tree.root[j]
             self.shift[j] = still if root == reference else state(root, False) - self.origin
             self.slip[j] = still if root == reference else state(root, True) - self.drift
 

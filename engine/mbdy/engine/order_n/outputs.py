@@ -33,19 +33,18 @@ class View:
         self.masses = [k[0] for k in system.constants]
         self.mass = reduce(add, self.masses)
         roots = [j for j in system.tree.outward if system.tree.parent[j] == ROOT]
-        self.root_of = {j: system.tree.path(j)[-1] for j in system.tree.outward}
         self.reference = next((j for j in roots if system.structures[j].floating), roots[0])
         self._shift = {j: self._against_reference(j, slice(0, 3), coordinates=True) for j in roots}
         self._slip = {j: self._against_reference(j, slice(0, 3), coordinates=False) for j in roots}
         self.origin, self.speed = (self._root_part(self.reference, slice(0, 3), coordinates=c) for c in (True, False))
         self.centred = system.structures[self.reference].attitude
         self.centre = mass_centre(system, [self.pose(j) for j in range(len(moves))])
-        slips = (self.masses[j] * self._slip[self.root_of[j]] for j in system.tree.outward)
+        slips = (self.masses[j] * self._slip[system.tree.root[j]] for j in system.tree.outward)
         self.drift = (reduce(add, self._momenta()) + reduce(add, slips)) / ca.if_else(self.mass > 0, self.mass, 1)
 
     def slip(self, body: int) -> MX:
         """Velocity (3) of the root of a body, in the frame that moves with the reference."""
-        return self._slip[self.root_of[body]]
+        return self._slip[self.system.tree.root[body]]
 
     def _root_part(self, root: int, part: slice, *, coordinates: bool) -> MX:
         """Position or velocity of a floating root; zero for others, whose frame is inertial."""
@@ -60,7 +59,7 @@ class View:
 
     def pose(self, body: int, node: int | None = None) -> Pose:
         """C (to inertial components) of a body or one of its nodes, and its place from the reference."""
-        m, shift = self.moves[body], self._shift[self.root_of[body]]
+        m, shift = self.moves[body], self._shift[self.system.tree.root[body]]
         C, rho = m.pose
         if node in m.nodes:
             C, rho = m.nodes[node].pose
@@ -126,7 +125,7 @@ class View:
 
     def _see_points(self, j: int, origin: MX, drift: MX, gravity: MX, outputs: dict[str, MX]) -> None:
         body, m = self.model.bodies[j], self.moves[j]
-        slip = self._slip[self.root_of[j]]
+        slip = self._slip[self.system.tree.root[j]]
         reference = {"origin": origin, "drift": drift + slip, "gravity": gravity}
         C, rho = self.pose(j)
         seen = self._call(observe.points, j, V=m.V, A=m.A, C=C, rho=rho, **reference)
@@ -157,7 +156,7 @@ class View:
         angular, energy, residual = [], [], []
         for j, body in enumerate(self.model.bodies):
             m, state, inputs, (C, rho) = self.moves[j], system.states[j], system.inputs[j], self.pose(j)
-            slip = self._slip[self.root_of[j]]
+            slip = self._slip[self.system.tree.root[j]]
             motion = {"V": m.V, "eta": state.eta, "eta_rate": state.eta_rate, "h": state.h, "C": C}
             spin = self._call(observe.spin, j, **motion, rho=rho, centre=self.centre, drift=self.drift - slip)
             speeds, loads, flexing = spin["speeds"], reactions(system, self.moves, j), m.flexing

@@ -282,7 +282,7 @@ def _outward(j: int, system: System, moves: list[BodyMotion]) -> BodyMotion:
     parent = system.tree.parent[j]
     carried = {} if parent == ROOT else {"V_parent": of_seat(j, system, moves, "V", MX())}
     k = system.constants[j]
-    above = system.structures[system.tree.path(j)[-1]]
+    above = system.structures[system.tree.root[j]]
     if above.drifting:
         carried["drift_parent"] = state.u[:3] if parent == ROOT else _drift_of_seat(j, system, moves)
     m = BodyMotion(**_known(kind, state, k), **system.kernels.call(
