@@ -70,6 +70,13 @@ def test_a_run_goes_on_to_the_same_bits(tmp_path: Path):
     np.testing.assert_array_equal(np.vstack([first.values, second.values[1:]]), whole.values)
 
 
+def test_rows_are_the_same_bits_wherever_a_run_ends():
+    whole = simulate(Plant(linkage()), until=1.0, every=0.1).values
+    for until in (0.1, 0.3, 0.7):
+        rows = round(until / 0.1) + 1
+        assert (simulate(Plant(linkage()), until=until, every=0.1).values[:rows] == whole[:rows]).all()
+
+
 def test_other_steps_are_told(tmp_path: Path):
     Plant(linkage(), step="2 ms").save_state(tmp_path / "plant.state", every=0.5)
     Plant(linkage(), step=0.002).restore_state(tmp_path / "plant.state")

@@ -89,6 +89,13 @@ def uniform(times: Array, close: float) -> bool:
     return bool(steps.size and np.ptp(steps) <= close)
 
 
+def even_step(times: Array, period: float, close: float) -> float:
+    """The step between ``times`` that are `uniform`: a whole part of the ``period``, to the bit, wherever they end."""
+    mean = float(times[-1]) / (len(times) - 1)
+    part = period / max(1, round(period / mean))
+    return part if abs(part - mean) <= close else mean
+
+
 def refined(times: Array, step: float) -> tuple[Array, NDArray[np.intp]]:
     """``times`` with equal steps of at most ``step`` between them, and the places of ``times`` in them."""
     spans = np.diff(times)

@@ -12,7 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.errors import StateError, StepError, VariableError
-from mbdy.blocks.grids import grid, marks, merged, multiples, refined, resolution, seconds, uniform, usual_period
+from mbdy.blocks.grids import (
+    even_step,
+    grid,
+    marks,
+    merged,
+    multiples,
+    refined,
+    resolution,
+    seconds,
+    uniform,
+    usual_period,
+)
 from mbdy.blocks.plant import Interpolation, Plant
 from mbdy.blocks.plant.typed import Outputs
 from mbdy.blocks.prescribed import Prescribed
@@ -110,7 +121,7 @@ def simulate(
         prescribed.begin(schedule.times, close)
     with reported(progress) as tell, ended_by_faults(plant, recorder):
         if controller is None and uniform(times, close) and plant.interpolation != "quadratic":
-            _run_rows(plant, schedule, recorder, tell)
+            _run_rows(plant, schedule, even_step(times, every, close), recorder, tell)
         else:
             _run_steps(plant, schedule, controller, recorder, tell)
     if prescribed is not None:
@@ -220,8 +231,8 @@ class _Schedule:
         return None if self.table is None else self.table.at(self.times, self.close)
 
 
-def _run_rows(plant: Plant, schedule: _Schedule, recorder: Recorder, tell: Progress) -> None:
-    """Equal steps without a controller: many rows in one call of the core."""
+def _run_rows(plant: Plant, schedule: _Schedule, step: float, recorder: Recorder, tell: Progress) -> None:
+    """Equal steps [s] without a controller: many rows in one call of the core."""
     times, recorded, rows = schedule.times, schedule.recorded, None
     if schedule.table is not None:
         rows = np.tile(plant.inputs.values, (len(times), 1))
@@ -230,14 +241,14 @@ def _run_rows(plant: Plant, schedule: _Schedule, recorder: Recorder, tell: Progr
     plant.jump()
     recorder.add(0.0, plant.outputs().values)
     steps = len(times) - 1
-    inside = math.ceil(times[-1] / steps / plant.internal_step)
+    inside = math.ceil(step / plant.internal_step)
     at_once = max(1, min(ROWS_AT_ONCE, STEPS_AT_ONCE // inside))
     for begin in range(0, steps, at_once):
         end = min(begin + at_once, steps)
         given = None if rows is None else rows[begin : end + 1]
         before = plant.save()
         try:
-            values, fault = plant.run(end - begin, times[-1] / steps, inputs=given, pick=recorder.picked)
+            values, fault = plant.run(end - begin, step, inputs=given, pick=recorder.picked)
         except KeyboardInterrupt:  # the rows are lost, so the plant goes back to the last one that is not
             plant.restore(before)
             raise
