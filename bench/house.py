@@ -43,6 +43,7 @@ BUILT_SINCE = {
     "work error in model exchange, friction of linear plants, bends, overflows": 400,
     "schedules of shared kernels": 840,
     "resumed runs, slips in TOML, springs of the fastest mode": 230,
+    "derivatives: coefficients once, then linear schedules": 620,
     "frames along joints, proximal steps without their matrix": 380,
     "elementary functions with the same bits everywhere": 380,
     "many runs at once, in lanes": 1070,

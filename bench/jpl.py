@@ -62,7 +62,7 @@ def subject(made: Equations) -> Subject:
     """The derivatives of ``made`` as compiled C, near the model's start and with torques."""
     function, table = made.derivatives, made.ports
     sizes = {"arguments": function.n_in(), "results": function.n_out(), "work": 1 + schedule(function).work}
-    sources = {**standing_alone(function), "caller.c": CALLER % sizes}
+    sources = {**standing_alone(schedule(function)), "caller.c": CALLER % sizes}
     repeat = ctypes.CDLL(str(shared_library(sources, compiler(), FLAGS, LINK))).repeat
     repeat.argtypes = [ctypes.c_int, *[ctypes.c_void_p] * 4]
     k = made.prepare(table.vector("parameter"))

@@ -30,6 +30,7 @@ from rich.table import Table  # noqa: E402
 from mbdy.engine import Model, ModelWarning, equations  # noqa: E402
 from mbdy.engine.core.build import FLAGS, LINK, compiler, shared_library  # noqa: E402
 from mbdy.engine.core.library import standing_alone  # noqa: E402
+from mbdy.engine.core.schedule import schedule  # noqa: E402
 
 AGREEMENT = 1e-9
 """Difference of the accelerations, of the largest, that is taken for rounding; mass matrices have conditions of 3e6."""
@@ -62,7 +63,7 @@ def dense_subject(model: Model, other: Subject) -> Subject:
     Raises RuntimeError where its accelerations are not those of ``other``.
     """
     made = dense.terms(model)
-    sources = {**standing_alone(made.function), **made.sources()}
+    sources = {**standing_alone(schedule(made.function)), **made.sources()}
     repeat = ctypes.CDLL(str(shared_library(sources, compiler(), FLAGS, LINK))).repeat
     repeat.argtypes = [ctypes.c_int, *[ctypes.c_void_p] * 4]
     *vectors, expected = other.vectors

@@ -2,54 +2,28 @@
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Sequence
-
 import casadi as ca
 import numpy as np
 import pytest
 from casadi import MX, SX
 
 from mbdy.engine import Model, equations
-from mbdy.engine.core.build import FLAGS, LINK, CompilerError, compiler, shared_library
-from mbdy.engine.core.library import standing_alone
+from mbdy.engine.core.build import CompilerError
 from mbdy.engine.core.schedule import schedule
-from mbdy.engine.order_n.derivatives import forward, reverse
 from mbdy.engine.order_n.loop_solver import solver
 from mechanisms import four_bar
+from player import Numbers, Player
 from systems import chain
 
-PLAYER = """#include "schedule.h"
-extern const mbdy_schedule %(name)s;
-__attribute__((visibility("default"))) void play(const double **arg, double **res, double *w) {
-    mbdy_play(&%(name)s, arg, res, w);
-}
-__attribute__((visibility("default"))) int work(void) { return %(name)s.work; }
-"""
 ROUNDED = {
     ca.OP_SIN, ca.OP_COS, ca.OP_TAN, ca.OP_ASIN, ca.OP_ACOS, ca.OP_ATAN, ca.OP_ATAN2, ca.OP_TANH, ca.OP_EXP, ca.OP_LOG,
     ca.OP_LOG1P, ca.OP_HYPOT, ca.OP_POW, ca.OP_CONSTPOW,
 }  # fmt: skip
-Doubles = ctypes.POINTER(ctypes.c_double)
 
 
-def played(
-    f: ca.Function, arguments: Sequence[np.ndarray | None], wanted: list[bool] | None = None
-) -> list[np.ndarray]:
+def played(f: ca.Function, arguments: Numbers, wanted: list[bool] | None = None) -> list[np.ndarray]:
     """The nonzeros of the results ``wanted`` of ``f`` in C."""
-    library = ctypes.CDLL(
-        str(shared_library({**standing_alone(f), "play.c": PLAYER % {"name": f.name()}}, compiler(), FLAGS, LINK))
-    )
-    kept = [None if a is None else np.ascontiguousarray(a, dtype=float) for a in arguments]
-    results = [np.full(f.nnz_out(n), np.nan) for n in range(f.n_out())]
-    given = (Doubles * f.n_in())(*(Doubles() if a is None else a.ctypes.data_as(Doubles) for a in kept))
-    found = (Doubles * f.n_out())(
-        *(r.ctypes.data_as(Doubles) if wanted is None or wanted[n] else Doubles() for n, r in enumerate(results))
-    )
-    work = np.full(library.work() + 1, np.nan)
-    library.play(given, found, work.ctypes.data_as(Doubles))
-    assert np.isnan(work[-1])
-    return results
+    return Player(schedule(f))(0, arguments, wanted)
 
 
 def evaluated(f: ca.Function, arguments: list[np.ndarray]) -> list[np.ndarray]:
@@ -73,7 +47,7 @@ def drawn(f: ca.Function, seed: int = 0) -> list[np.ndarray]:
 
 
 def of_model(model: Model) -> list[tuple[ca.Function, list[np.ndarray]]]:
-    """All functions of a model, derivatives too, with arguments near its start."""
+    """All functions of a model with arguments near its start."""
     made = equations(model)
     p, s = (np.array(made.ports.vector("parameter")), np.array(made.ports.start))
     k = np.array(made.prepare(p)).ravel()
@@ -90,7 +64,7 @@ def of_model(model: Model) -> list[tuple[ca.Function, list[np.ndarray]]]:
     draw = np.random.default_rng(1)
     return [
         (f, [near[n] if n in near else draw.standard_normal(f.nnz_in(i)) for i, n in enumerate(f.name_in())])
-        for f in (*made.functions, *forward(made), *reverse(made))
+        for f in made.functions
     ]
 
 
@@ -173,16 +147,7 @@ def test_lanes_have_the_bits_of_one_run(name):
     runs = [drawn(f, seed) for seed in (1, 2)]
     if name != "solved":
         runs[0][2][:], runs[1][2][:] = 0.2, 0.8
-    files = {**standing_alone(f), "play.c": PLAYER.replace("double", "real") % {"name": f.name()}}
-    library = ctypes.CDLL(str(shared_library(files, compiler(), (*FLAGS, "-DMBDY_LANES=2"), LINK)))
-    given = [np.ascontiguousarray(np.stack(pair, axis=1)) for pair in zip(*runs, strict=True)]
-    results = [np.full((f.nnz_out(n), 2), np.nan) for n in range(f.n_out())]
-    work = np.full((library.work() + 1, 2), np.nan)
-    library.play(
-        (Doubles * f.n_in())(*(a.ctypes.data_as(Doubles) for a in given)),
-        (Doubles * f.n_out())(*(r.ctypes.data_as(Doubles) for r in results)),
-        work.ctypes.data_as(Doubles),
-    )
+    results = Player(schedule(f), lanes=2)(0, [np.stack(pair, axis=1) for pair in zip(*runs, strict=True)])
     for lane, arguments in enumerate(runs):
         for found, expected in zip(results, played(f, arguments), strict=True):
             np.testing.assert_array_equal(found[:, lane], expected)

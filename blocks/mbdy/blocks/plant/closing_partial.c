@@ -4,17 +4,16 @@
 
 #include <string.h>
 
-static void closure(struct partial *d, mbdy_core *core, int equation, const double *first, double *const result[3]) {
-    d->arg[0] = mbdy_vector(core, MBDY_S_CLOSED), d->arg[1] = mbdy_vector(core, MBDY_U), d->arg[2] = mbdy_vector(core, MBDY_K);
-    d->arg[3] = first, d->arg[4] = NULL, d->arg[5] = d->k;
+static void closure(struct partial *d, mbdy_core *core, int linear, const double *first, double *const result[3]) {
+    const double *const at[] = {mbdy_vector(core, MBDY_S_CLOSED), mbdy_vector(core, MBDY_U), mbdy_vector(core, MBDY_K)};
     for (int i = 0; i < 3; i++) d->res[i] = result[i];
-    partial_evaluate(d, equation);
+    partial_evaluate(d, MBDY_CLOSURE_VALUES, linear, at, (const double *const[]){first, NULL, d->k});
 }
 
 int closing_forward(struct partial *d, mbdy_core *core) {
     double *const open_by[3] = {d->part, NULL, NULL};
     for (int of_speeds = 0; of_speeds < 2; of_speeds++) {
-        closure(d, core, MBDY_CLOSURE_FORWARD, d->s, open_by);
+        closure(d, core, MBDY_CLOSURE_CHANGES, d->s, open_by);
         if (!mbdy_correct(core, of_speeds, d->part + of_speeds * d->model->n_rows, d->s)) return 0;
     }
     return 1;
@@ -34,7 +33,7 @@ int closing_reverse(struct partial *d, mbdy_core *core) {
             unit[i] = 0.0;
             for (int j = 0; j < n_x; j++) *gradient += d->s[j] * step[j];
         }
-        closure(d, core, MBDY_CLOSURE_REVERSE, rows, (double *const[3]){s, u, k});
+        closure(d, core, MBDY_CLOSURE_GRADIENTS, rows, (double *const[3]){s, u, k});
         partial_add(d->s, s, n_x);
         partial_add(d->k, k, d->model->n_k);
     }

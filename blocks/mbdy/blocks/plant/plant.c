@@ -52,7 +52,7 @@ plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *der
     it->manner = manner;
     it->now.exchange = (manner & PLANT_EXCHANGE) != 0;
     it->core = mbdy_new(model, own->integrator, derivatives);
-    const int partials = model->functions[MBDY_OUTPUTS_FORWARD] != NULL;
+    const int partials = model->functions[MBDY_OUTPUTS_CHANGES] != NULL;
     if (partials) it->partial = partial_new(model);
     it->states = model->n_x;
     for (int ref = 0; ref < own->n_variables; ref++)

@@ -231,7 +231,7 @@ static int has_partials(plant *it, int equation) {
 
 int plant_get_output_derivatives(plant *it, const unsigned refs[], size_t n, const int orders[], double values[], size_t size) {
     struct partial *d = it->partial;
-    int status = has_partials(it, MBDY_OUTPUTS_FORWARD);
+    int status = has_partials(it, MBDY_OUTPUTS_CHANGES);
     if (status == PLANT_OK) status = plant_check(it, refs, n, size, 0);
     if (status != PLANT_OK) return status;
     if (n && (!orders || !values)) return plant_say(it, PLANT_ERROR, "orders or values are NULL");
@@ -305,7 +305,7 @@ static int no_derivative(plant *it) {
 
 int plant_directional(plant *it, const unsigned unknowns[], size_t n_unknowns, const unsigned knowns[], size_t n_knowns,
                       const double seed[], size_t n_seed, double change[], size_t n_change) {
-    int status = has_partials(it, MBDY_OUTPUTS_FORWARD);
+    int status = has_partials(it, MBDY_OUTPUTS_CHANGES);
     if (status == PLANT_OK) status = prepare_partial(it, unknowns, n_unknowns, knowns, n_knowns, n_change, n_seed);
     if (status != PLANT_OK) return status;
     if ((n_seed && !seed) || (n_change && !change)) return plant_say(it, PLANT_ERROR, "seed or sensitivity is NULL");
@@ -328,7 +328,7 @@ int plant_directional(plant *it, const unsigned unknowns[], size_t n_unknowns, c
 
 int plant_adjoint(plant *it, const unsigned unknowns[], size_t n_unknowns, const unsigned knowns[], size_t n_knowns,
                   const double seed[], size_t n_seed, double gradient[], size_t n_gradient) {
-    int status = has_partials(it, MBDY_OUTPUTS_REVERSE);
+    int status = has_partials(it, MBDY_OUTPUTS_GRADIENTS);
     if (status == PLANT_OK) status = prepare_partial(it, unknowns, n_unknowns, knowns, n_knowns, n_seed, n_gradient);
     if (status != PLANT_OK) return status;
     if ((n_seed && !seed) || (n_gradient && !gradient)) return plant_say(it, PLANT_ERROR, "seed or sensitivity is NULL");

@@ -12,6 +12,7 @@ from pathlib import Path
 from mbdy.engine.core import integrators
 from mbdy.engine.core.build import FLAGS, LINK, compiler, features, shared_library
 from mbdy.engine.core.library import PLAYED, generated, table, text_of
+from mbdy.engine.core.schedule import schedule
 from mbdy.engine.order_n.equations import Equations
 
 FILES = (*PLAYED, "model.h", "core.h", "inside.h", "stages.c", "lanes.h", "lanes.c")
@@ -52,9 +53,9 @@ class Lanes:
 
 def compiled_lanes(equations: Equations, width: int) -> Lanes:
     """The lanes of ``equations``, built if no earlier build is kept. Raises `CompilerError`."""
-    moving = equations.balance or (equations.derivatives, equations.outputs)
+    moving = tuple(map(schedule, equations.balance or (equations.derivatives, equations.outputs)))
     files = {name: text_of(name) for name in FILES} | integrators.sources(explicit=True)
-    files |= {**generated(moving, "model.c"), "table.c": table(equations, moving)}
+    files |= {**generated(moving, "model.c"), "table.c": table(equations, [one.name for one in moving])}
     flags = (*FLAGS, "-O3", "-Wno-psabi", f"-DMBDY_LANES={width}", *(BUILD[width] if _is_x86() else ()))
     library = shared_library(files, compiler(), flags, LINK)
     return Lanes(library, width)

@@ -6,23 +6,21 @@ are those of other models too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 
-import casadi as ca
-
-from mbdy.engine.core import binding, integrators
+from mbdy.engine.core import binding, integrators, partials
 from mbdy.engine.core.build import FLAGS, LINK, compiler, shared_library
+from mbdy.engine.core.schedule import Schedule, schedule
 from mbdy.engine.core.schedule_text import scheduled
 from mbdy.engine.model.variables import WORK_ERROR
-from mbdy.engine.order_n.derivatives import forward_of, stepped
 from mbdy.engine.order_n.equations import Equations
 
 FOLDER = Path(__file__).parent
-PLAYED = ("prefix.h", "real.h", "elementary.h", "elementary.c", "schedule.h", "schedule.c")
+PLAYED = ("prefix.h", "real.h", "beside.h", "elementary.h", "elementary.c", "schedule.h", "schedule.c")
 """What generated files need."""
 FILES = (
     *PLAYED, "model.h", "core.h", "inside.h", "rows.h", "mechanism.h", "core.c", "stages.c", "work.c", "loops.c",
@@ -30,8 +28,6 @@ FILES = (
     "tell.c",
 )  # fmt: skip
 DOOR = "door.c"
-FORWARD = "forward.c"
-"""The generated file of directional derivatives."""
 HEADER = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("schedule.h", "model.h", "core.h"))
 """What the core's functions are and what their numbers mean."""
 CONSTANTS = binding.constants(HEADER)
@@ -72,38 +68,39 @@ def text_of(file: str) -> str:
 
 
 def sources(
-    equations: Equations, *, implicit: bool = False, more: Mapping[str, tuple[ca.Function, ...]] | None = None
+    equations: Equations, *, implicit: bool = False, directional: bool = False, adjoint: bool = False
 ) -> dict[str, str]:
     """The C sources of a core by file name, but for what shows its functions.
 
-    ``implicit``  with the directional derivatives that linearly implicit integrators take.
-    ``more``      further generated files by name, with their functions (`mbdy.engine.order_n.derivatives`).
+    ``implicit``, ``directional`` and ``adjoint`` have those derivatives of `mbdy.engine.core.partials` with them.
     """
-    functions = {"model.c": equations.functions}
-    if more:
-        functions |= more
-    elif implicit:
-        functions[FORWARD] = (forward_of(stepped(equations)),)
+    schedules = {"model.c": tuple(map(schedule, equations.functions))}
+    if implicit:
+        schedules["jacobian.c"] = partials.implicit(equations)
+    if directional:
+        schedules["changes.c"] = partials.directional(equations)
+    if adjoint:
+        schedules["gradients.c"] = partials.adjoint(equations)
     files = {name: text_of(name) for name in FILES} | integrators.sources()
-    for name, some in functions.items():
+    for name, some in schedules.items():
         files |= generated(some, name)
-    return files | {"table.c": table(equations, [function for some in functions.values() for function in some])}
+    return files | {"table.c": table(equations, [one.name for some in schedules.values() for one in some])}
 
 
 @lru_cache(maxsize=32)
-def generated(functions: tuple[ca.Function, ...], file: str) -> Mapping[str, str]:
-    """The C ``file`` (``model.c``) of CasADi functions, and those of their kernels, texts by name."""
+def generated(schedules: tuple[Schedule, ...], file: str) -> Mapping[str, str]:
+    """The C ``file`` (``model.c``) of schedules, and those of their kernels, texts by name."""
     kernels: dict[str, str] = {}
-    return {file: scheduled(functions, kernels)} | kernels
+    return {file: scheduled(schedules, kernels)} | kernels
 
 
-def standing_alone(function: ca.Function) -> dict[str, str]:
-    """C files by name that have ``function`` as a schedule of its name, and nothing else."""
-    return {**generated((function,), "model.c"), **{name: text_of(name) for name in PLAYED}}
+def standing_alone(*schedules: Schedule) -> dict[str, str]:
+    """C files by name that have ``schedules`` by their names, and nothing else."""
+    return {**generated(schedules, "model.c"), **{name: text_of(name) for name in PLAYED}}
 
 
-def table(equations: Equations, functions: Iterable[ca.Function]) -> str:
-    """table.c: sizes and places of one structure of model, and its ``functions``."""
+def table(equations: Equations, names: Sequence[str]) -> str:
+    """table.c: sizes and places of one structure of model, and its functions by their ``names``."""
     ports = equations.ports
     switches = ports.span("switches")
     n_x = len(ports.state_names)
@@ -134,7 +131,6 @@ def table(equations: Equations, functions: Iterable[ca.Function]) -> str:
     counted = ("quaternions", "locks", "impulses", "inertias", "stores", "steps", "resisted", "strengths",
                "prescriptions", "lengths", "points")  # fmt: skip
     counts = {f"n_{name}": len(places[name]) for name in counted} | {"n_loops": len(places["decays"])}
-    names = [function.name() for function in functions]
     return "\n".join([
         "/* Generated by mbdy: sizes, places and functions of one structure of model. */", '#include "model.h"', "",
         *(f"extern const mbdy_schedule {name};" for name in names), "",

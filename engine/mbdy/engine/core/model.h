@@ -1,6 +1,6 @@
 /* One structure of model: the sizes of its vectors, what lies where in them, and its equations as functions.
 
-   Generated code (table.c) fills such a table; its functions are schedules (model.c, forward.c, reverse.c). A function that a
+   Generated code (table.c) fills such a table; its functions are schedules (model.c, changes.c, gradients.c). A function that a
    model does not have is NULL. */
 
 #ifndef MBDY_MODEL_H
@@ -23,13 +23,16 @@ typedef void mbdy_call(const real **arg, real **res);
    (x, u, k, largest) the state one Newton step nearer to closed loops, moved as impulses would move it, and RESTORE (x
    before that, x, u, k, largest) the state with the speeds that go with it and the momenta of before.
 
-   CLOSURE is the errors of GAPS, then the rates. A forward function takes the arguments, then their
-   changes, and gives the change of the result; a reverse one takes the arguments, then a seed, and gives gradients. */
+   CLOSURE is the errors of GAPS, then the rates. Derivatives at one point: VALUES of the arguments are coefficients;
+   CHANGES of these and of changes of arguments are changes of results, GRADIENTS of these and of seeds are gradients, SOME
+   ones by x and u alone. JACOBIAN ones are of DERIVATIVES by x and u, their changes in several directions beside each other. */
 enum mbdy_equation {
     MBDY_PREPARE, MBDY_START, MBDY_DERIVATIVES, MBDY_OUTPUTS, MBDY_STEEPEST, MBDY_PIVOTS, MBDY_LATCH, MBDY_GAPS,
     MBDY_ASSEMBLE, MBDY_RESTORE,
-    MBDY_PREPARE_FORWARD, MBDY_START_FORWARD, MBDY_DERIVATIVES_FORWARD, MBDY_OUTPUTS_FORWARD, MBDY_CLOSURE_FORWARD,
-    MBDY_PREPARE_REVERSE, MBDY_START_REVERSE, MBDY_DERIVATIVES_REVERSE, MBDY_OUTPUTS_REVERSE, MBDY_CLOSURE_REVERSE,
+    MBDY_PREPARE_VALUES, MBDY_START_VALUES, MBDY_DERIVATIVES_VALUES, MBDY_OUTPUTS_VALUES, MBDY_CLOSURE_VALUES,
+    MBDY_PREPARE_CHANGES, MBDY_START_CHANGES, MBDY_DERIVATIVES_CHANGES, MBDY_OUTPUTS_CHANGES, MBDY_CLOSURE_CHANGES,
+    MBDY_PREPARE_GRADIENTS, MBDY_START_GRADIENTS, MBDY_DERIVATIVES_GRADIENTS, MBDY_OUTPUTS_GRADIENTS, MBDY_CLOSURE_GRADIENTS,
+    MBDY_DERIVATIVES_SOME_CHANGES, MBDY_DERIVATIVES_SOME_GRADIENTS, MBDY_JACOBIAN_VALUES, MBDY_JACOBIAN_CHANGES,
     MBDY_EQUATIONS
 };
 

@@ -54,6 +54,8 @@ class Solution:
     columns: int
     places: tuple[tuple[int, ...], ...]
     """Where the nonzeros of B belong in X, and those of A."""
+    kept: bool = False
+    """Whether there is a third output: the inverse of A, and X once more."""
 
 
 @dataclass(eq=False, frozen=True)
@@ -63,6 +65,8 @@ class Kernel:
     function: ca.Function | Solution
     reads: tuple[tuple[int, int], ...]
     """The (input, nonzero) that it reads, in order."""
+    directions: int = 1
+    """How many numbers lie beside each other in all places but those of its first input (`Schedule.directions`)."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ class KernelCall:
     guard: Guard | None
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, frozen=True)
 class Schedule:
     """A function of vectors as calls of kernels, in order; ``results`` are where the results' numbers are."""
 
@@ -94,12 +98,15 @@ class Schedule:
     work: int
     calls: list[KernelCall]
     results: list[Places]
+    directions: int = 1
+    """How many numbers lie beside each other in all places but constants and the first argument, coefficients."""
 
     def result(self, i: int) -> int:
         """Where the first number of result ``i`` belongs."""
         return (1 + len(self.arguments) + i) * SEGMENT
 
 
+@lru_cache(maxsize=32)
 def schedule(f: ca.Function) -> Schedule:
     """``f``, an SX or MX function, as a schedule. NotImplementedError names an instruction that is not known."""
     recorder = _Recorder(f)
@@ -372,13 +379,17 @@ def _kernel(f: ca.Function, used: Sequence[bool], zero: Sequence[Sequence[int]])
     results: list[SX] = f.call(given, True, False)
     wanted = [_nonzeros(ca.project(SX(r), f.sparsity_out(i))) for i, r in enumerate(results) if used[i]]
     shared: Any = ca.cse(wanted)
-    function = ca.Function("kernel", symbols, shared)
+    return kernel_of(ca.Function("kernel", symbols, shared))
+
+
+def kernel_of(function: ca.Function, directions: int = 1) -> Kernel:
+    """An SX function as a kernel."""
     reads = {
         (function.instruction_input(k)[0], function.instruction_input(k)[1])
         for k in range(function.n_instructions())
         if function.instruction_id(k) == ca.OP_INPUT
     }
-    return Kernel(function, tuple(sorted(reads)))
+    return Kernel(function, tuple(sorted(reads)), directions)
 
 
 def _without(symbol: SX, places: Sequence[int]) -> SX:

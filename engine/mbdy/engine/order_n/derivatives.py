@@ -1,9 +1,8 @@
-"""Exact derivatives of a model's equations: forward (directional) and reverse (adjoint) functions of each.
+"""What of a model's equations is differentiated, and what is in each equation at all.
 
-For ``f`` with inputs ``a, b`` and one result, ``f_forward(a, b, da, db)`` is the change of the result along
-``(da, db)`` and ``f_reverse(a, b, seed)`` the gradients of ``seed . f`` by ``a`` and by ``b``. Both come from CasADi's
-algorithmic differentiation of the very kernels that run, one direction at a time: a Jacobian of the whole tree would
-be code of its square.
+For ``f`` with inputs ``a, b`` and one result, ``forward_of(f)(a, b, da, db)`` is the change of the result along
+``(da, db)``: CasADi's algorithmic differentiation of the very kernels that run, one direction at a time, for equations
+that are made of derivatives. What is compiled has derivatives of its schedules (`mbdy.engine.core.changes`).
 """
 
 from __future__ import annotations
@@ -77,27 +76,19 @@ def _rows(f: ca.Function, argument: int, result: int = 0) -> list[tuple[int, ...
     return [tuple(places[begins[i] : begins[i + 1]]) for i in range(by_row.size2())]
 
 
-def forward(equations: Equations) -> tuple[ca.Function, ...]:
-    """``mbdy_model_prepare_forward`` and those of start, derivatives and outputs, and of how a start closes loops."""
-    return tuple(forward_of(f) for f in _smooth(equations))
-
-
-def reverse(equations: Equations) -> tuple[ca.Function, ...]:
-    """``mbdy_model_prepare_reverse`` and those of start, derivatives and outputs, and of how a start closes loops."""
-    return tuple(_reverse(f) for f in _smooth(equations))
-
-
-def _smooth(equations: Equations) -> tuple[ca.Function, ...]:
+def smooth(equations: Equations) -> tuple[ca.Function, ...]:
+    """The functions that have derivatives: prepare, start, derivatives and outputs, and of how a start closes loops."""
     outputs = equations.balance[1] if equations.balance else equations.outputs
-    return equations.prepare, equations.start, stepped(equations), outputs, *_closing(equations)
+    return equations.prepare, equations.start, stepped(equations), outputs, *_closing(equations.gaps)
 
 
-def _closing(equations: Equations) -> tuple[ca.Function, ...]:
+@lru_cache(maxsize=32)
+def _closing(gaps: ca.Function | None) -> tuple[ca.Function, ...]:
     """What a start makes vanish where there are loops: ``mbdy_model_closure``, errors, then their rates."""
-    if equations.gaps is None:
+    if gaps is None:
         return ()
-    x, u, k = (MX.sym(name, *equations.gaps.size_in(i)) for i, name in enumerate(("x", "u", "k")))
-    open_by = ca.vertcat(*equations.gaps(x, u, k)[:2])
+    x, u, k = (MX.sym(name, *gaps.size_in(i)) for i, name in enumerate(("x", "u", "k")))
+    open_by = ca.vertcat(*gaps(x, u, k)[:2])
     return (ca.Function("mbdy_model_closure", [x, u, k], [open_by], ["x", "u", "k"], ["open_by"]),)
 
 
@@ -120,10 +111,3 @@ def forward_of(f: ca.Function) -> ca.Function:
     results = [MX(*f.size_out(i)) for i in range(f.n_out())]
     products = f.forward(1).call([*at, *results, *along])
     return ca.Function(f"{f.name()}_forward", [*at, *along], [ca.densify(product) for product in products])
-
-
-def _reverse(f: ca.Function) -> ca.Function:
-    at = [MX.sym(name, *f.size_in(i)) for i, name in enumerate(f.name_in())]
-    seeds = [MX.sym(f"seed_{i}", *f.size_out(i)) for i in range(f.n_out())]
-    products = f.reverse(1).call([*at, *(MX(*seed.shape) for seed in seeds), *seeds])
-    return ca.Function(f"{f.name()}_reverse", [*at, *seeds], [ca.densify(gradient) for gradient in products])

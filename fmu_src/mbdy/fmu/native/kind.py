@@ -9,10 +9,9 @@ from pathlib import Path
 
 from mbdy.blocks.plant.library import plant_sources
 from mbdy.engine.core.build import Progress
-from mbdy.engine.core.library import FORWARD, sources
+from mbdy.engine.core.library import sources
 from mbdy.engine.files.write import dumps
 from mbdy.engine.model.system import Model
-from mbdy.engine.order_n import derivatives
 from mbdy.engine.order_n.equations import Equations
 from mbdy.fmu.description.build import build_description
 from mbdy.fmu.native.platforms import Platform, binaries, build
@@ -44,7 +43,7 @@ def package(
     """
     version, step, integrator = VERSIONS[settings.fmi], settings.step, settings.integrator
     rows = arrays(table, scalars=settings.flat)
-    code = dict(_code(equations, version))
+    code = dict(_code(equations, version, implicit=settings.implicit))
     nameless = Identity(token="", step=step, integrator=integrator)
     code["variables.c"] = variables(nameless, rows, equations)
     toml = dumps(model).encode()
@@ -69,16 +68,13 @@ def package(
     return Package(name, identity.token, files, tuple(compiled))
 
 
-def _code(equations: Equations, version: Version) -> Mapping[str, str]:
+def _code(equations: Equations, version: Version, *, implicit: bool) -> Mapping[str, str]:
     """C files by name but those that say which model and FMU it is."""
     shell = f"{version.stem}.c"
     code = {shell: (HERE / shell).read_text(encoding="utf-8")}
     for header in sorted((HERE / "headers").glob(f"{version.stem}*.h")):
         code[header.name] = header.read_text(encoding="utf-8")
-    partial = {FORWARD: derivatives.forward(equations)}
-    if version.adjoint:
-        partial["reverse.c"] = derivatives.reverse(equations)
-    return code | plant_sources() | sources(equations, more=partial)
+    return code | plant_sources() | sources(equations, implicit=implicit, directional=True, adjoint=version.adjoint)
 
 
 def _part(progress: Progress, platform: Platform, k: int, count: int) -> Progress:

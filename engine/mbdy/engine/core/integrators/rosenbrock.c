@@ -38,41 +38,60 @@ static const double c[STAGES][STAGES] = {
     {34.62605830930532, 15.30084976114473, 56.99955578662667, 18.40807009793095, -5.714285714285717},
 };
 
-/* The matrix, the stages, slopes of the power and the change of the inputs lie in core->work one after the other. */
-static size_t reals(const mbdy_model *m) { return (size_t)m->n_x * ((size_t)m->n_x + STAGES + 1) + (size_t)m->n_u; }
+/* The matrix, the drift, the stages, slopes of the power, the change of the inputs, coefficients, and changes in several directions lie
+   in core->work one after the other. */
+static size_t reals(const mbdy_model *m) {
+    const mbdy_schedule *values = m->functions[MBDY_JACOBIAN_VALUES], *changes = m->functions[MBDY_JACOBIAN_CHANGES];
+    size_t sum = (size_t)m->n_x * ((size_t)m->n_x + STAGES + 2) + 1 + (size_t)m->n_u;
+    for (int i = 0; values && i < values->n_res; i++) sum += (size_t)values->res_sizes[i];
+    for (int i = 1; changes && i < changes->n_arg; i++) sum += (size_t)changes->arg_sizes[i];
+    for (int i = 0; changes && i < changes->n_res; i++) sum += (size_t)changes->res_sizes[i];
+    return sum;
+}
 
 static size_t places(const mbdy_model *m) { return (size_t)m->n_x; }
 
-/* Changes `out` of the derivatives and `power` of the power along changes of x and u, which are zero where NULL. */
-static void along(mbdy_core *core, const double *u, const double *dx, const double *du, double *out, double *power) {
+/* Columns of J, of which the last is the change along that of the inputs where it is not NULL, and by column that of the
+   power. `at` is memory for coefficients and changes. */
+static void differentiate(mbdy_core *core, const double *u, const double *change, double *columns, double *power, double *at) {
+    const mbdy_schedule *changes = core->model->functions[MBDY_JACOBIAN_CHANGES];
+    const int n = core->model->n_x, n_u = core->model->n_u, beside = n ? changes->res_sizes[0] / n : 1, last = n + (change != NULL);
+    double *dx = at + core->model->functions[MBDY_JACOBIAN_VALUES]->res_sizes[0], *du = dx + n * beside, *out = du + n_u * beside;
+    double *out_power = out + n * beside;
     core->arg[0] = core->vector[MBDY_X], core->arg[1] = u, core->arg[2] = core->vector[MBDY_K];
-    core->arg[3] = dx, core->arg[4] = du, core->arg[5] = NULL;
-    core->res[0] = out, core->res[1] = power;
-    mbdy_evaluate(core, MBDY_DERIVATIVES_FORWARD);
+    core->res[0] = at;
+    mbdy_evaluate(core, MBDY_JACOBIAN_VALUES);
+    memset(dx, 0, sizeof(double) * (size_t)((n + n_u) * beside));
+    core->arg[0] = at, core->arg[1] = dx, core->arg[2] = du;
+    core->res[0] = out, core->res[1] = out_power;
+    for (int first = 0; first < last; first += beside) {
+        const int count = last - first < beside ? last - first : beside;
+        for (int l = 0; l < count && first + l < n; l++) dx[(first + l) * beside + l] = 1.0;
+        if (first + count > n)
+            for (int i = 0; i < n_u; i++) du[i * beside + count - 1] = change[i];
+        mbdy_evaluate(core, MBDY_JACOBIAN_CHANGES);
+        for (int l = 0; l < count; l++) {
+            for (int i = 0; i < n; i++) columns[(first + l) * n + i] = out[i * beside + l];
+            power[first + l] = changes->n_res > 1 ? out_power[l] : 0.0;
+            if (first + l < n) dx[(first + l) * beside + l] = 0.0;
+        }
+    }
 }
 
-/* All columns of the matrix 1/(gamma h) - J are made with one directional derivative. Work is one unknown more, on which
-   nothing depends: its row of J is the slope of the power. */
+/* Work is one unknown more, on which nothing depends: its row of J is the slope of the power. The column behind those of the
+   matrix is the drift, what f changes by with the inputs in a step. */
 static real step(mbdy_core *core, double from, double to, double h, int order) {
     const int n = core->model->n_x;
-    double *x = core->vector[MBDY_X], *stage = core->x_stage, *unit = core->slope[0], *drift = core->slope[1];
-    double *matrix = core->work, *stages = matrix + (size_t)n * (size_t)n, *power_slope = stages + STAGES * n;
-    double *change = power_slope + n, work[STAGES] = {0.0}, power_drift = 0.0, done = 0.0;
+    double *x = core->vector[MBDY_X], *stage = core->x_stage, *matrix = core->work, *drift = matrix + (size_t)n * (size_t)n;
+    double *stages = drift + n, *power_slope = stages + STAGES * n, *change = power_slope + n + 1;
+    double work[STAGES] = {0.0}, done = 0.0;
     const double *u = mbdy_inputs_at(core, from, order), diagonal = 1.0 / (gamma_ * h);
-    memset(unit, 0, sizeof(double) * (size_t)n);
-    memset(drift, 0, sizeof(double) * (size_t)n);
-    for (int j = 0; j < n; j++) {
-        double *column = matrix + j * n;
-        unit[j] = 1.0;
-        along(core, u, unit, NULL, column, power_slope + j);
-        unit[j] = 0.0;
-        for (int i = 0; i < n; i++) column[i] = -column[i];
-        column[j] += diagonal;
-    }
-    if (order != MBDY_HELD) {
-        mbdy_inputs_change(core, from, to - from, order, change);
-        along(core, u, NULL, change, drift, &power_drift);
-    }
+    if (order != MBDY_HELD) mbdy_inputs_change(core, from, to - from, order, change);
+    else memset(drift, 0, sizeof(double) * (size_t)n), power_slope[n] = 0.0;
+    differentiate(core, u, order != MBDY_HELD ? change : NULL, matrix, power_slope, change + core->model->n_u);
+    const double power_drift = power_slope[n];
+    for (int i = 0; i < n * n; i++) matrix[i] = -matrix[i];
+    for (int j = 0; j < n; j++) matrix[j * n + j] += diagonal;
     lu_factor(matrix, core->work_places, n);
     for (int s = 0; s < STAGES; s++) {
         double *slope = stages + s * n;
