@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fuzz.mutations import HEAD, with_sum
 from mbdy.blocks import LinearPlant, Plant, ResumedWarning, SimulationError, VariableError, simulate
 from mbdy.engine import Body, Joint, Loop, Model, Side
 from systems import diagonal
@@ -117,6 +118,18 @@ def test_what_is_no_state_of_this_plant_is_refused(tmp_path: Path):
         plant.restore_state(tmp_path / "none.state")
     path.write_bytes(good)
     plant.restore_state(path)
+
+
+@pytest.mark.parametrize(("place", "value"), [(0, np.inf), (5, np.nan), (5, 3.0), (5, 1e300), (8, -1.0), (10, 0.5)])
+def test_a_state_that_no_plant_can_be_in_is_refused(place: int, value: float):
+    """Its sum is right: time, phase, order of the inputs, a switch."""
+    plant = Plant(linkage())
+    snapshot = plant.save()
+    at = HEAD + 8 * place
+    odd = snapshot.data[:at] + np.float64(value).tobytes() + snapshot.data[at + 8 :]
+    with pytest.raises(VariableError, match="damaged"):
+        plant.restore(replace(snapshot, data=with_sum(odd)))
+    assert plant.save() == snapshot
 
 
 def test_dynamics_are_alike_however_their_numbers_are_written(tmp_path: Path):

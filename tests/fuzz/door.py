@@ -18,7 +18,7 @@ from random import Random
 import numpy as np
 
 from bad_models import bars, hinged
-from fuzz.mutations import mutated
+from fuzz.mutations import HEAD, mutated, with_sum
 from mbdy.blocks import Plant
 from mbdy.blocks.plant import library
 from mbdy.engine import loads
@@ -26,18 +26,7 @@ from mbdy.engine.model.faults import MbdyError
 
 SEES = ("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all", "-O1", "-g")
 ODD = (0.0, -1.0, 1e308, -1e308, 5e-324, float("nan"), float("inf"), 1.0, 2.5, 1e9, -1e-9)
-HEAD = 80
-"""Bytes of a saved state's header, of which the last eight are the sum of what follows."""
 library.FLAGS, library.LINK = (*library.FLAGS, *SEES), (*library.LINK, *SEES)
-
-
-def with_sum(state: bytes) -> bytes:
-    """``state`` with the sum that its contents have, as someone would write it who means ill (state.c)."""
-    total, mask = 0xCBF29CE484222325, (1 << 64) - 1
-    for word in np.frombuffer(state[HEAD : HEAD + (len(state) - HEAD) // 8 * 8], dtype="<u8").tolist():
-        total = ((total ^ word) * 0x100000001B3) & mask
-        total ^= total >> 32
-    return state[: HEAD - 8] + total.to_bytes(8, "little") + state[HEAD:]
 
 
 def attack(plant: Plant, random: Random) -> None:
