@@ -42,6 +42,7 @@ BUILT_SINCE = {
     "letters that act, formats, odd options": 200,
     "work error in model exchange, friction of linear plants, bends, overflows": 400,
     "schedules of shared kernels": 840,
+    "models made in Python, what controllers forget, errors of writing": 590,
     "resumed runs, slips in TOML, springs of the fastest mode": 230,
     "derivatives: coefficients once, then linear schedules": 620,
     "frames along joints, proximal steps without their matrix": 380,

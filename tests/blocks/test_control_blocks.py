@@ -244,7 +244,8 @@ def test_a_clock_of_sums_skips_no_sample():
     ("made", "said"),
     [
         (lambda: StepSignal(math.inf), "StepSignal: start must be finite, got inf"),
-        (lambda: StepSignal("1 s"), "StepSignal: start must be a number in SI, got '1 s'"),  # type: ignore[arg-type]
+        (lambda: StepSignal("1 m"), "StepSignal: start must be a number in s, but 'm' is a unit of something else"),
+        (lambda: StepSignal(1.0, "1 s"), "StepSignal: height must be a number in SI, got '1 s'"),  # type: ignore[arg-type]
         (lambda: RampSignal(1.0, start=2.0, end=1.0), "RampSignal: end must be >= 2, got 1.0"),
         (lambda: PulseTrain(0.0, 1.0), "PulseTrain: period must be > 0, got 0.0"),
         (lambda: PulseTrain(1.0, 2.0), r"PulseTrain: period \(beside a width\) must be >= 2, got 1.0"),

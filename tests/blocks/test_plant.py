@@ -7,6 +7,7 @@ import gc
 import math
 import pickle
 import re
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
@@ -430,16 +431,17 @@ def test_a_system_without_mass_has_finite_totals():
 
 def test_a_model_made_in_python_keeps_the_rules_of_files():
     good = chain(1)
-    wrong = {
-        "hangs on itself": replace(good.bodies[1], joint=replace(good.bodies[1].joint, to="link1")),
-        "unknown motion": replace(good.bodies[1], joint=replace(good.bodies[1].joint, motion=("locked",))),
-        "symmetric": replace(good.bodies[1], inertia=((1.0, 0.3, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))),
-        "no joint of kind": replace(good.bodies[1], joint=Joint(to="bus", kind="revolute")),
-        "inertial only": replace(good.bodies[1], joint=replace(floating(), to="bus")),
+    link = good.bodies[1]
+    wrong: dict[str, Callable[[], Body]] = {
+        "hangs on itself": lambda: replace(link, joint=replace(link.joint, to="link1")),
+        "unknown motion": lambda: replace(link, joint=replace(link.joint, motion=("locked",))),
+        "symmetric": lambda: replace(link, inertia=((1.0, 0.3, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))),
+        "no joint of kind": lambda: replace(link, joint=Joint(to="bus", kind="revolute")),
+        "inertial only": lambda: replace(link, joint=replace(floating(), to="bus")),
     }
-    for message, body in wrong.items():
+    for message, made in wrong.items():
         with pytest.raises(ModelError, match=message):
-            Plant(replace(good, bodies=(good.bodies[0], body), initial={}))
+            Plant(replace(good, bodies=(good.bodies[0], made()), initial={}))
     with pytest.raises(ModelError, match=r"initial\.bus\.omegaa"):
         Plant(replace(good, initial={"bus.omegaa": (1.0, 0.0, 0.0)}))
 

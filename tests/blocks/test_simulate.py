@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import csv
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from mbdy.blocks import FastMotionWarning, Plant, SimulationError, StepError, VariableError, simulate
-from mbdy.engine import Body, Joint, Model
+from mbdy.blocks import (
+    FastMotionWarning,
+    NoCommandWarning,
+    Plant,
+    SimulationError,
+    StepError,
+    VariableError,
+    simulate,
+)
+from mbdy.engine import Body, Joint, Model, RefusalError, save
 from mbdy.engine.model.system import Motion
 from systems import chain, diagonal
 
@@ -304,3 +313,43 @@ def test_the_impulse_of_a_latch_is_in_the_row_after_it(every):
     for run in (by_controller, by_table):
         assert run["arm.joint.impulse"].sum() == pytest.approx(-INERTIA * 0.5, abs=1e-12)
         assert run.time[np.flatnonzero(run["arm.joint.impulse"])[0]] == pytest.approx(math.ceil(0.1005 / every) * every)
+
+
+def test_a_controller_that_commands_nothing_is_told():
+    def forgets(t, y):
+        {"arm.joint.torque": -y["arm.joint.angle"]}
+
+    def looks(t, y):
+        return {}
+
+    def logs(t, y):
+        return {"log.angle": y["arm.joint.angle"]}
+
+    plant = Plant(hinge())
+
+    def acts(t, y):
+        plant["arm.joint.torque"] = t
+
+    settings: dict[str, Any] = {"until": 0.2, "sample": 0.1}
+    with pytest.warns(
+        NoCommandWarning, match=r"gave None at each of 3 calls.*\{'arm\.\S+': 0\.0\}, or \{\} if"
+    ) as told:
+        simulate(hinge(), controller=forgets, **settings)
+    assert told[0].filename == __file__
+    for controller in (looks, logs, lambda t, y: None):
+        simulate(hinge(), controller=controller, **settings)
+    simulate(plant, controller=acts, **settings)
+    table = {"time": [0.0], **{name: [0.0] for name in Plant(hinge()).input_names}}
+    simulate(hinge(), controller=forgets, inputs=table, **settings)
+
+
+def test_a_run_does_not_write_over_what_it_comes_from(tmp_path):
+    save(hinge(), tmp_path / "hinge.toml")
+    (tmp_path / "torque.csv").write_text("time,arm.joint.torque\n0,1\n")
+    (tmp_path / "link.csv").symlink_to("torque.csv")
+    run = simulate(tmp_path / "hinge.toml", until=0.2, inputs=tmp_path / "torque.csv")
+    assert [source.path for source in run.sources] == ["hinge.toml", "torque.csv"]
+    for name in ("hinge.toml", "torque.csv", "link.csv"):
+        with pytest.raises(RefusalError, match=f"{name} was read for this model and would be written over"):
+            run.to_csv(tmp_path / name)
+    assert run.to_csv(tmp_path / "run.csv").exists()

@@ -15,8 +15,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mbdy.blocks import CosineSlew, Plant, simulate
-from mbdy.engine import Body, Joint, MbdyError, Model, assemble, equations_of, linearize, ports, trim, verify
+from mbdy.blocks import CosineSlew, Delay, HingeDrive, Plant, PulseTrain, simulate
+from mbdy.engine import (
+    Body,
+    Joint,
+    MbdyError,
+    Model,
+    ModelError,
+    assemble,
+    equations_of,
+    linearize,
+    ports,
+    save,
+    trim,
+    verify,
+)
 from mbdy.fmu import export_fmu
 from systems import diagonal
 
@@ -150,6 +163,19 @@ def test_one_torque_of_a_run(plant: Plant, door: str):
         else:
             DOORS[door](plant, value)
             assert plant["arm.joint.torque"] == meant
+
+
+@pytest.mark.parametrize(("value", "meant"), ONE, ids=range(len(ONE)))
+def test_one_stiffness_of_a_joint_made_in_python(value: Any, meant: Any):
+    hinge: dict[str, Any] = {"to": "base", "kind": "revolute", "rotations": [[0, 0, 1]], "stiffness": value}
+    if isinstance(value, list) and not value:
+        assert Joint(**hinge).stiffness == (0.0,), "nothing is given"
+    elif meant is BAD:
+        with pytest.raises(ModelError, match=r"^Joint\.stiffness") as caught:
+            Joint(**hinge)
+        assert len(str(caught.value)) < 300
+    else:
+        assert Joint(**hinge).stiffness == (meant,)
 
 
 def test_states_parameters_starts_and_switches(plant: Plant):
@@ -288,6 +314,28 @@ FAULTS: dict[str, tuple[Callable[[Plant], object], tuple[str, ...]]] = {
     "a kind of FMU": (lambda p: export_fmu(arm(), "a.fmu", kind="nativ"), ("kind", "'native'")),
     "a version of FMI": (lambda p: export_fmu(arm(), "a.fmu", fmi="2"), ("fmi", "2.0")),
     "an FMU of no model": (lambda p: export_fmu(None, "a.fmu"), ("model", "None")),
+    "one input twice": (
+        lambda p: simulate(p, until=1, controller=lambda t, y: {"arm.force[2]": 1, "arm.force": [0] * 3}),
+        ("arm.force[2]", "'arm.force'", "twice", "keep one")),
+    "one column twice": (
+        lambda p: simulate(p, until=1, inputs={"time": [0], "arm.force": [[0] * 3], "arm.force[1]": [0]}),
+        ("arm.force[1]", "'arm.force'", "twice")),
+    "one start twice": (
+        lambda p: linearize(arm(), at={"base.joint.displacement": 0, "base.joint.displacement[1]": 1}),
+        ("base.joint.displacement[1]", "twice")),
+    "rows that go back": (lambda p: simulate(p, until=1, inputs={"time": [1, 0], "arm.joint.torque": [0, 0]}),
+        ("row 2", "time must increase")),
+    "a state in nothing": (lambda p: p.save_state(None), ("path", "None")),
+    "a state of a number": (lambda p: p.restore_state(3), ("path", "3")),
+    "a state in a folder that is not there": (lambda p: p.save_state("no/such/state"), ("no/such", "folder first")),
+    "a state from a folder that is not there": (lambda p: p.restore_state("no/such/state"), ("no/such/state", "read")),
+    "rows in nothing": (lambda p: simulate(arm(), until=1).to_csv(None), ("path", "None")),
+    "rows in bytes": (lambda p: simulate(arm(), until=1).to_csv(b"a.csv"), ("path", "a.csv")),
+    "a name with a zero": (lambda p: simulate(arm(), until=1).to_csv("a\0b"), ("path", "a\\x00b")),
+    "rows in a folder that is not there": (lambda p: simulate(arm(), until=1).to_csv("no/rows.csv"), ("no/rows.csv",)),
+    "a model in a number": (lambda p: save(arm(), 3), ("path", "3")),
+    "a drive in newtons": (lambda p: HingeDrive("40 N", 1), ("HingeDrive", "stiffness", "N.m/rad", "40 N")),
+    "a delay of nothing": (lambda p: Delay(None), ("Delay", "time", "None")),
     "a body that is none": (lambda p: arm().body("amr"), ("amr", "arm")),
 }  # fmt: skip
 
@@ -300,8 +348,14 @@ def test_faults_of_calls(plant: Plant, what: str):
     refused(plant, lambda: act(plant), *words)
 
 
+def test_blocks_take_units():
+    train, drive = PulseTrain("1 s", "50 ms", start=Decimal("0.5")), HingeDrive("40 N*m", "800 mN*m*s/rad")
+    assert (train.period, train.width, train.start) == (1.0, 0.05, 0.5)
+    assert (drive.stiffness, drive.damping) == (40.0, 0.8)
+
+
 def test_what_takes_a_model_takes_a_path(tmp_path):
-    from mbdy.engine import dumps, save
+    from mbdy.engine import dumps
 
     path = tmp_path / "arm.toml"
     save(arm(), path)

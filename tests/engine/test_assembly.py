@@ -18,7 +18,7 @@ from mbdy.blocks import Plant
 from mbdy.engine import fastest, linearize, trim
 from mbdy.engine.assembly.start import StartMovedWarning, assemble, assembly, started
 from mbdy.engine.core.build import CompilerError, compiler
-from mbdy.engine.files import rules
+from mbdy.engine.files import rules, write
 from mbdy.engine.files.loops import ROWS
 from mbdy.engine.files.read import dumps, load, loads
 from mbdy.engine.files.rules import keep_rules
@@ -632,7 +632,7 @@ def test_models_made_in_python_keep_the_rules_open_or_closed() -> None:
 
 def test_models_of_a_file_are_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     written = []
-    monkeypatch.setattr(rules, "dumps", lambda model: written.append(model) or dumps(model))
+    monkeypatch.setattr(rules, "tables_of", lambda model: written.append(model) or write.tables_of(model))
     model = four_bar("crank.joint.angle = 1")
     changed = replace(model, name="copy")
     for each in (model, changed, changed, copy(model)):

@@ -298,3 +298,10 @@ def test_nothing_but_model_errors_of_flexible_bodies_and_loops(text: str, data: 
         warnings.simplefilter("ignore", ModelWarning)
         with contextlib.suppress(ModelError):
             loads(tomlkit.dumps(raw))
+
+
+@pytest.mark.parametrize("place", ["body", "loop", "body.bus.wheel", "body.bus.node"])
+def test_there_is_a_most_of_bodies_and_their_parts(place: str) -> None:
+    text = bus("") + "".join(f"[{place}.a{k}]\n" for k in range(10_001 - (place == "body")))
+    with pytest.raises(ModelError, match=rf"\b{place}: has 10001 entries, more than 10000; split the system"):
+        loads(text)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from mbdy.engine.files.frames import from_matrix
+from mbdy.engine.model.frames import from_matrix
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Body, Joint, Loop, Model, Node, Side
 from mbdy.engine.verification.formulations import FORMULATIONS

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from mbdy.engine.files.frames import from_matrix
+from mbdy.engine.model.frames import from_matrix
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import INERTIAL, Body, Flex, Joint, Loop, Model, Node, Side, Wheel
 from mbdy.engine.verification.formulations.closing import Closing

@@ -46,7 +46,7 @@ def report(
     Raises `RefusalError` where the run is of another model, or ``path`` is a file that the model was read from.
     """
     model = model_from(model)
-    not_over(path, (source.place for source in model.files))
+    not_over(path, (source.place for source in (*model.files, *run.sources)))
     if others := run.ports.by_name.keys() - ports(model).by_name.keys():
         raise RefusalError(f"the run is not of {model.name!r}, which has no {min(others)}", "give the run's own model")
     heading = title or model.name

@@ -27,7 +27,8 @@ from mbdy.blocks.control import (
     to_control,
     to_pathsim,
 )
-from mbdy.blocks.errors import StateError, StepError, ThreadError, VariableError
+from mbdy.blocks.control_loop import Controller, ControllerError, NoCommandWarning
+from mbdy.blocks.errors import RowError, StateError, StepError, ThreadError, VariableError
 from mbdy.blocks.linear import LargeAngleWarning, LinearPlant, PartlyLinearPlant
 from mbdy.blocks.located import LocatedRun, Pulse, Switch, simulate_located
 from mbdy.blocks.plant import Plant, Snapshot
@@ -45,7 +46,7 @@ from mbdy.blocks.plant.typed import (
 from mbdy.blocks.prescribed import ProfileNote
 from mbdy.blocks.profiles import CosineSlew, Profile, Ramp, Table, Triple
 from mbdy.blocks.run import Run
-from mbdy.blocks.simulate import Controller, ControllerError, SimulationError, simulate
+from mbdy.blocks.simulate import SimulationError, simulate
 from mbdy.blocks.singular import SingularityWarning
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.blocks.too_fast import FastLoopWarning, FastModeWarning, FastMotionWarning
@@ -82,6 +83,7 @@ __all__ = [
     "LocatedRun",
     "MbdyError",
     "MbdyWarning",
+    "NoCommandWarning",
     "Outputs",
     "PartlyLinearPlant",
     "Plant",
@@ -97,6 +99,7 @@ __all__ = [
     "RampSignal",
     "Rates",
     "ResumedWarning",
+    "RowError",
     "Run",
     "Sampled",
     "SensorErrors",

@@ -9,6 +9,14 @@ class VariableError(MbdyError, ValueError):
     """A value that a variable cannot take, or a variable set at the wrong time; nothing was changed."""
 
 
+class RowError(VariableError):
+    """``what`` is wrong in a ``row``, from 0, of a table of inputs."""
+
+    def __init__(self, row: int, what: str) -> None:
+        super().__init__(f"input table, row {row + 1}: {what}")
+        self.row, self.what = row, what
+
+
 class StepError(MbdyError, ValueError):
     """A communication or internal step that is not positive, finite and within reach; nothing was changed."""
 

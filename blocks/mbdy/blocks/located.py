@@ -14,21 +14,14 @@ from mbdy.blocks.control.block import Block
 from mbdy.blocks.control.crossing import crossing
 from mbdy.blocks.control.dense import DenseStep
 from mbdy.blocks.control.tabled import TabledInputs
+from mbdy.blocks.control_loop import Controller, ControllerError, ControlLoop
 from mbdy.blocks.errors import StateError
 from mbdy.blocks.grids import grid, marks, merged, resolution, seconds, usual_period
 from mbdy.blocks.plant import Plant
 from mbdy.blocks.plant.typed import Outputs
 from mbdy.blocks.run import Run, selected
 from mbdy.blocks.signals import Signals
-from mbdy.blocks.simulate import (
-    Controller,
-    ControllerError,
-    Progress,
-    Recorder,
-    command,
-    ended_by_faults,
-    reported,
-)
+from mbdy.blocks.simulate import Progress, Recorder, ended_by_faults, reported
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.engine import Model
 from mbdy.engine.model.faults import OptionError, UnknownNameError
@@ -130,7 +123,7 @@ def simulate_located(
     table = None if inputs is None else input_table(inputs, plant.ports, linear=linear)
     times = instants if table is None else merged(close, instants, table.time[table.time < until - close])
     picked = np.array(selected(plant.output_names, outputs, plant.ports.hidden_names), dtype=np.intc)
-    recorder = Recorder(plant, picked, len(instants), inputs=record)
+    recorder = Recorder(plant, picked, len(instants), inputs=record, table=table)
     march = _March(plant, controller, chosen, table, seconds("tolerance", tolerance), close, recorder.signals)
     with reported(progress) as tell, ended_by_faults(plant, recorder):
         march.begin()
@@ -140,6 +133,7 @@ def simulate_located(
             if recorded:
                 recorder.add(time, plant.outputs().values)
             tell(time / until)
+    march.loop.end()
     return LocatedRun(recorder.run(complete=True), tuple(march.switches), len(chosen))
 
 
@@ -166,7 +160,8 @@ class _March:
         self.plant, self.controller, self.blocks = plant, controller, blocks
         self.tolerance, self.close, self.time = tolerance, close, 0.0
         self.switches: list[Switch] = []
-        self.table, self.signals = TabledInputs(plant, table, close), signals
+        self.table = TabledInputs(plant, table, close)
+        self.loop = ControlLoop(plant, controller, self.table.taken, signals)
 
     def begin(self) -> None:
         """The first inputs."""
@@ -252,7 +247,7 @@ class _March:
             y = self.plant.outputs()
         levels = [block.level for block in self.blocks]
         self._forget_guards()
-        command(self.plant, self.controller, t, y, self.table.taken, self.signals)
+        self.loop.take(t, y)
         for place, (block, level) in enumerate(zip(self.blocks, levels, strict=True)):
             if block.level != level:
                 self.switches.append(Switch(t, place, level, block.level))

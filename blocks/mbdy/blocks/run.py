@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from mbdy.blocks.errors import VariableError
 from mbdy.engine import Ports, Variable
+from mbdy.engine.model.contents import SourceFile
 from mbdy.engine.model.display import html_table, table_of_names
 from mbdy.engine.model.faults import MissingPackageError, UnknownNameError, nearest
 from mbdy.engine.model.patterns import matches, places
-from mbdy.engine.model.whole_file import whole_file
+from mbdy.engine.model.whole_file import not_over, whole_file
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -31,9 +32,10 @@ class Run:
     """Outputs over time: ``time`` (n) [s], ``values`` (n, number of ``names``) in SI.
 
     ``run["bus.omega"]`` is (n, 3), ``run["bus.omega[2]"]`` and ``run["time"]`` are (n). ``ports`` is the model's
-    table of variables, ``signals`` are those that a controller logged. ``complete`` is False where a fault ended the
-    run early. Its keys are ``"time"`` and the recorded variables (elements, of those that are not recorded whole), so
-    that ``dict(run)`` has all arrays; its length is its number of rows.
+    table of variables, ``signals`` are those that a controller logged, ``sources`` the files that the model and its
+    inputs were read from. ``complete`` is False where a fault ended the run early. Its keys are ``"time"`` and the
+    recorded variables (elements, of those that are not recorded whole), so that ``dict(run)`` has all arrays; its
+    length is its number of rows.
     """
 
     title: str
@@ -43,6 +45,7 @@ class Run:
     values: Array
     complete: bool = True
     signals: tuple[Variable, ...] = ()
+    sources: tuple[SourceFile, ...] = ()
 
     def __getitem__(self, name: str) -> Array:
         if name == "time":
@@ -87,7 +90,11 @@ class Run:
         return len(self.time)
 
     def to_csv(self, path: str | PathLike[str]) -> Path:
-        """Write ``time`` and every recorded output under its exact name, at full precision; returns the path."""
+        """Write ``time`` and every recorded output under its exact name, at full precision; returns the path.
+
+        Raises `RefusalError` for a file that the run comes from, and `WriteError`.
+        """
+        not_over(path, (source.place for source in self.sources))
         with whole_file(path) as file:
             file.write(",".join(_quoted(name) for name in ("time", *self.names)) + "\n")
             for time, row in zip(self.time.tolist(), self.values.tolist(), strict=True):

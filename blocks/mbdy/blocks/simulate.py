@@ -11,6 +11,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mbdy.blocks.control_loop import Controller, ControllerError, ControlLoop
 from mbdy.blocks.errors import StateError, StepError, VariableError
 from mbdy.blocks.grids import (
     even_step,
@@ -25,11 +26,10 @@ from mbdy.blocks.grids import (
     usual_period,
 )
 from mbdy.blocks.plant import Interpolation, Plant
-from mbdy.blocks.plant.typed import Outputs
 from mbdy.blocks.prescribed import Prescribed
 from mbdy.blocks.profiles import Profile
 from mbdy.blocks.run import Run, selected
-from mbdy.blocks.signals import LOG, Signals
+from mbdy.blocks.signals import Signals
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.engine import Model
 from mbdy.engine.model.contents import readable
@@ -37,7 +37,6 @@ from mbdy.engine.model.faults import MbdyError, OptionError, shown
 from mbdy.engine.verification.formulations import ORDER_N
 
 Array = NDArray[np.float64]
-Controller = Callable[[float, Outputs], Mapping[str, object] | None]
 Progress = Callable[[float], None]
 ROWS_AT_ONCE = 2000
 STEPS_AT_ONCE = 20_000
@@ -76,8 +75,9 @@ def simulate(
                     then hold, its inputs and state are left at the end of the run).
     ``controller``  ``f(t, y) -> {name: value}``, called at 0, ``sample`` [s] (default: the internal step), twice
                     that, ... and at no other instant, wherever the run ends; the inputs it gives are held until the
-                    next call. None changes nothing. What it gives under names that begin with ``log.`` is recorded
-                    as a signal of its own: ``{"log.pointing_error [deg]": 0.3}``.
+                    next call. None changes nothing; a function that never gives anything else is told so
+                    (`NoCommandWarning`), one that gives ``{}`` only looks on. What it gives under names that begin
+                    with ``log.`` is recorded as a signal of its own: ``{"log.pointing_error [deg]": 0.3}``.
     ``inputs``      a CSV file or a mapping with ``time`` and inputs by name, held between rows, or with ``linear``
                     going on a line from row to row.
     ``profiles``    motions of prescribed degrees of freedom by joint, ``{"panel.joint": CosineSlew(...)}`` or, of one
@@ -116,16 +116,19 @@ def simulate(
     if prescribed is not None:
         schedule = schedule.refined(plant.internal_step)
     picked = np.array(selected(plant.output_names, outputs, plant.ports.hidden_names), dtype=np.intc)
-    recorder = Recorder(plant, picked, len(instants), inputs=record)
+    recorder = Recorder(plant, picked, len(instants), inputs=record, table=table)
     if prescribed is not None:
         prescribed.begin(schedule.times, close)
+    loop = None if controller is None else ControlLoop(plant, controller, schedule.taken, recorder.signals)
     with reported(progress) as tell, ended_by_faults(plant, recorder):
-        if controller is None and uniform(times, close) and plant.interpolation != "quadratic":
+        if loop is None and uniform(times, close) and plant.interpolation != "quadratic":
             _run_rows(plant, schedule, even_step(times, every, close), recorder, tell)
         else:
-            _run_steps(plant, schedule, controller, recorder, tell)
+            _run_steps(plant, schedule, loop, recorder, tell)
     if prescribed is not None:
         prescribed.end()
+    if loop is not None:
+        loop.end()
     return recorder.run(complete=True)
 
 
@@ -135,8 +138,12 @@ class Recorder:
     An impulse belongs to one step: a row has the sum of those since the row before.
     """
 
-    def __init__(self, plant: Plant, picked: NDArray[np.intc], rows: int, *, inputs: Iterable[str] = ()) -> None:
+    def __init__(
+        self, plant: Plant, picked: NDArray[np.intc], rows: int, *,
+        inputs: Iterable[str] = (), table: InputTable | None = None,
+    ) -> None:  # fmt: skip
         self.plant, self.picked = plant, picked
+        self.sources = (*plant.model.files, *([table.source] if table and table.source else ()))
         self.taken = np.array(selected(plant.input_names, inputs, plant.ports.hidden_names, what="input"), dtype=int)
         self.signals = Signals(rows)
         columns = len(picked) + len(self.taken)
@@ -189,11 +196,9 @@ class Recorder:
         values = self.values[: self.count]
         if self.taken.size or signals:
             values = np.hstack([values, self.commands[: self.count], self.signals.values(self.count)])
-        return Run(title, ports, tuple(names), self.time[: self.count], values, complete, signals)
-
-
-class ControllerError(MbdyError):
-    """What a controller raised, as its cause."""
+        return Run(
+            title, ports, tuple(names), self.time[: self.count], values, complete, signals, self.sources
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,9 +264,7 @@ def _run_rows(plant: Plant, schedule: _Schedule, step: float, recorder: Recorder
         tell(end / steps)
 
 
-def _run_steps(
-    plant: Plant, schedule: _Schedule, controller: Controller | None, recorder: Recorder, tell: Progress
-) -> None:
+def _run_steps(plant: Plant, schedule: _Schedule, loop: ControlLoop | None, recorder: Recorder, tell: Progress) -> None:
     """Steps from one instant to the next where something happens: a sample, a row of the table, a record.
 
     A linear plant steps towards the inputs of the step's end; switches are never on a line, so they follow it. With
@@ -270,7 +273,7 @@ def _run_steps(
     times, table, given = schedule.times, schedule.table, schedule.given()
     columns = np.array([] if table is None else _columns(plant, table), dtype=int)
     switches = np.array([] if table is None else table.switches, dtype=bool)
-    taken, prescribed = schedule.taken, schedule.prescribed
+    prescribed = schedule.prescribed
     ahead = ~switches if table is not None and table.linear else np.zeros_like(switches)
     y = plant.outputs()
     for i, time in enumerate(times.tolist()):
@@ -287,44 +290,13 @@ def _run_steps(
             plant.inputs.values[columns[~ahead]] = given[i, ~ahead]
         if prescribed is not None:
             prescribed.arrive(i)
-        if controller is not None and schedule.sampled[i]:
-            command(plant, controller, time, y if given is None and not prescribed and i else plant.outputs(), taken,
-                    recorder.signals)  # fmt: skip
+        if loop is not None and schedule.sampled[i]:
+            loop.take(time, y if given is None and not prescribed and i else plant.outputs())
         plant.jump()
         if schedule.recorded[i]:
             recorder.add(time, plant.outputs().values)
         if not i % ROWS_AT_ONCE:
             tell(i / max(1, len(times) - 1))
-
-
-def command(
-    plant: Plant, controller: Controller, time: float, y: Outputs, taken: Mapping[str, str], signals: Signals
-) -> None:
-    """Set what a controller gives: inputs that no table has, or parameters; nothing where it gives None. What it logs
-    goes to ``signals``."""
-    reached = plant.time
-    try:
-        given = controller(time, y)
-    except Exception as fault:
-        raise ControllerError(f"the controller failed: {type(fault).__name__}: {fault}") from fault
-    if plant.time != reached:
-        raise VariableError("the controller steps the plant that it controls; let it step a plant of its own")
-    if not isinstance(given, Mapping | None):
-        raise VariableError(f"the controller gives {given!r}; it must give a mapping of names to values, or None")
-    for name, value in (given or {}).items():
-        if isinstance(name, str) and name.startswith(f"{LOG}.") and LOG not in plant.model.index:
-            signals.take(name, value)
-            continue
-        try:
-            variable, part = plant.ports.find(name)
-        except (KeyError, TypeError) as fault:
-            raise VariableError(f"the controller gives {fault.args[0]}") from None
-        if variable.causality == "output":
-            raise VariableError(f"the controller gives {name!r}, which is an output; it can set inputs and parameters")
-        for scalar in variable.scalar_names[part]:
-            if scalar in taken:
-                raise VariableError(f"the controller gives {name!r}, which {taken[scalar]} gives too; keep one of them")
-        plant[name] = value  # type: ignore[assignment]
 
 
 def _columns(plant: Plant, table: InputTable) -> list[int]:

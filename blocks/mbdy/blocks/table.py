@@ -10,21 +10,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbdy.blocks.errors import VariableError
+from mbdy.blocks.errors import RowError, VariableError
 from mbdy.engine import Ports, Variable
 from mbdy.engine.model.contents import SourceFile, contents, number_in, recorded, source_files, table_of
 from mbdy.engine.model.faults import RefusalError, shown
 from mbdy.engine.model.values import array_of
 
 Array = NDArray[np.float64]
-
-
-class _RowError(VariableError):
-    """``what`` is wrong in a ``row``, from 0, of a table."""
-
-    def __init__(self, row: int, what: str) -> None:
-        super().__init__(f"input table, row {row + 1}: {what}")
-        self.row, self.what = row, what
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +44,11 @@ class InputTable:
         object.__setattr__(self, "switches", self.switches or (False,) * columns)
         for what, array in (("time", self.time), *zip(self.names, self.values.T, strict=True)):
             if bad := np.flatnonzero(~np.isfinite(array)).tolist():
-                raise _RowError(bad[0], f"{what} must be finite, got {array[bad[0]]}")
+                raise RowError(bad[0], f"{what} must be finite, got {array[bad[0]]}")
         late = np.flatnonzero(np.diff(self.time) <= 0).tolist()
         if late:
             row = late[0] + 1
-            raise _RowError(row, f"time must increase, got {self.time[row]} s after {self.time[row - 1]} s")
+            raise RowError(row, f"time must increase, got {self.time[row]} s after {self.time[row - 1]} s")
 
     def since(self, begin: float) -> InputTable:
         """The same with times that count from ``begin`` [s]."""
@@ -91,7 +83,7 @@ def input_table(
             [file] = source_files(path.parent)
         try:
             return replace(input_table(columns, table, linear=linear), source=file)
-        except _RowError as fault:
+        except RowError as fault:
             raise VariableError(f"{path}, line {lines[fault.row]}: {fault.what}") from None
         except VariableError as fault:
             raise VariableError(f"{path}: {fault}") from None
@@ -104,13 +96,13 @@ def input_table(
     names: list[str] = []
     parts: list[Array] = []
     switches: list[bool] = []
-    for name, values in columns.items():
-        if name == "time":
-            continue
-        try:
-            variable, part = table.find(name)
-        except KeyError as fault:
-            raise VariableError(f"input table: {fault.args[0]}") from None
+    given = {name: values for name, values in columns.items() if name != "time"}
+    try:
+        table.each_once(given)
+    except (KeyError, RefusalError) as fault:
+        raise VariableError(f"input table: {fault}") from None
+    for name, values in given.items():
+        variable, part = table.find(name)
         if variable.causality != "input":
             raise VariableError(f"input table: {name!r} is no input (causality: {variable.causality})")
         elements = variable.scalar_names[part]
@@ -118,9 +110,7 @@ def input_table(
         names += elements
         switches += [variable.boolean] * len(elements)
         if variable.boolean and (odd := np.flatnonzero(~np.isin(parts[-1], (0.0, 1.0)).all(axis=1))).size:
-            raise _RowError(int(odd[0]), f"{name!r} is a switch; its values must be 0 or 1")
-    if doubled := {n for n in names if names.count(n) > 1}:
-        raise VariableError(f"input table: given twice: {', '.join(sorted(doubled))}")
+            raise RowError(int(odd[0]), f"{name!r} is a switch; its values must be 0 or 1")
     values = np.hstack(parts) if parts else np.empty((time.size, 0))
     return InputTable(tuple(names), time, values, linear, tuple(switches))
 

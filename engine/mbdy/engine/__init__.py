@@ -21,8 +21,10 @@ from mbdy.engine.model.faults import (
     ModelError,
     ModelWarning,
     OptionError,
+    PartError,
     RefusalError,
     UnknownNameError,
+    WriteError,
 )
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.system import Body, Flex, GravityGradient, Joint, Loop, Model, Node, PortChoice, Side, Wheel
@@ -63,6 +65,7 @@ __all__ = [
     "Node",
     "OperatingPoint",
     "OptionError",
+    "PartError",
     "PartlyLinear",
     "PortChoice",
     "Ports",
@@ -76,6 +79,7 @@ __all__ = [
     "Variable",
     "Verification",
     "Wheel",
+    "WriteError",
     "__version__",
     "assemble",
     "compiled",

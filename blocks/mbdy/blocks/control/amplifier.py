@@ -36,7 +36,7 @@ class SwitchingAmplifier(Block):
         dead_zone: float,
         *,
         hysteresis: float = 0.0,
-        minimum_on: float = 0.0,
+        minimum_on: float | str = 0.0,
         derived_rate: DerivedRate | None = None,
     ) -> None:
         self.dead_zone = number(self, "dead_zone", dead_zone, least=0.0)
@@ -46,7 +46,7 @@ class SwitchingAmplifier(Block):
                 f"SwitchingAmplifier: hysteresis must be <= twice the dead zone ({2 * self.dead_zone:g}), beyond which "
                 f"it would stay on past the other side of the zone, got {hysteresis}"
             )
-        self.minimum_on = number(self, "minimum_on", minimum_on, least=0.0)
+        self.minimum_on = number(self, "minimum_on", minimum_on, "s", least=0.0)
         self.derived_rate = derived_rate
         self.reset()
 

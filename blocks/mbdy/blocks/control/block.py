@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.blocks.errors import StepError, VariableError
+from mbdy.engine.model.faults import RefusalError, shown
+from mbdy.engine.model.units import quantity, real
 
 if TYPE_CHECKING:
     from mbdy.blocks.control.sampled import Sampled
@@ -91,7 +93,7 @@ class Block(ABC):
         finally:
             self.restore(memory)
 
-    def sampled(self, period: float) -> Sampled:
+    def sampled(self, period: float | str) -> Sampled:
         """The block called every ``period`` [s] only, its output held between."""
         from mbdy.blocks.control.sampled import Sampled
 
@@ -125,18 +127,29 @@ class Static(Block):
         remembered(self, memory, 0)
 
 
-def number(block: object, name: str, value: object, *, least: float = -math.inf, above: float = -math.inf) -> float:
-    """A parameter as a float; `VariableError` names the block and the parameter that is none or out of bounds."""
+def number(
+    block: object, name: str, value: object, unit: str = "", *, least: float = -math.inf, above: float = -math.inf
+) -> float:
+    """A parameter as a float, of a number of any type or, where it has a ``unit``, a text with one; `VariableError`
+    names the block and the parameter that is none or out of bounds."""
     owner = block if isinstance(block, str) else type(block).__name__
-    if isinstance(value, bool | str) or not isinstance(value, int | float | np.number):
-        raise VariableError(f"{owner}: {name} must be a number in SI, got {value!r}")
-    if not math.isfinite(value):
-        raise VariableError(f"{owner}: {name} must be finite, got {value}")
-    if value < least:
-        raise VariableError(f"{owner}: {name} must be >= {least:g}, got {value}")
-    if value <= above:
-        raise VariableError(f"{owner}: {name} must be > {above:g}, got {value}")
-    return float(value)
+    if isinstance(value, str) and not unit:
+        raise VariableError(
+            f"{owner}: {name} must be a number in SI, got {shown(value)}: its unit is that of the input"
+        )
+    parameter = real(value)
+    if parameter is None or isinstance(value, str):
+        try:
+            parameter = quantity(value, unit)
+        except RefusalError as refusal:
+            raise VariableError(f"{owner}: {name} {refusal}") from None
+    if not math.isfinite(parameter):
+        raise VariableError(f"{owner}: {name} must be finite, got {shown(value)}")
+    if parameter < least:
+        raise VariableError(f"{owner}: {name} must be >= {least:g}, got {parameter}")
+    if parameter <= above:
+        raise VariableError(f"{owner}: {name} must be > {above:g}, got {parameter}")
+    return parameter
 
 
 def forward(block: Block, before: float, t: float) -> float:

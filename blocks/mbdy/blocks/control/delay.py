@@ -25,8 +25,8 @@ class Delay(Block):
     ins = (Signal("signal"),)
     feedthrough = False
 
-    def __init__(self, time: float, *, initial: float = 0.0, held: bool = False) -> None:
-        self.time = number(self, "time", time, above=0.0)
+    def __init__(self, time: float | str, *, initial: float = 0.0, held: bool = False) -> None:
+        self.time = number(self, "time", time, "s", above=0.0)
         self.initial = number(self, "initial", initial)
         self.held = self.piecewise = held
         self._past: deque[tuple[float, float]] = deque()

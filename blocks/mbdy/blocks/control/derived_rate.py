@@ -27,10 +27,9 @@ class DerivedRate:
     discharge: float | None = None
 
     def __post_init__(self) -> None:
-        number(self, "gain", self.gain)
-        number(self, "charge", self.charge, above=0.0)
-        if self.discharge is not None:
-            number(self, "discharge", self.discharge, above=0.0)
+        object.__setattr__(self, "gain", number(self, "gain", self.gain))
+        for name in ("charge", "discharge") if self.discharge is not None else ("charge",):
+            object.__setattr__(self, name, number(self, name, getattr(self, name), "s", above=0.0))
 
     def after(self, value: float, level: float, since: float) -> float:
         """The lag's output ``since`` [s] after it was ``value``, the level held; exact."""

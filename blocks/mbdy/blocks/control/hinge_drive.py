@@ -19,9 +19,9 @@ class HingeDrive(Static):
     ins = (Signal("command", "rad"), Signal("angle", "rad"), Signal("rate", "rad/s"))
     outs = (Signal("torque", "N.m"),)
 
-    def __init__(self, stiffness: float, damping: float) -> None:
-        self.stiffness = number(self, "stiffness", stiffness, least=0.0)
-        self.damping = number(self, "damping", damping, least=0.0)
+    def __init__(self, stiffness: float | str, damping: float | str) -> None:
+        self.stiffness = number(self, "stiffness", stiffness, "N.m/rad", least=0.0)
+        self.damping = number(self, "damping", damping, "N.m.s/rad", least=0.0)
 
     @classmethod
     def platform(cls) -> HingeDrive:

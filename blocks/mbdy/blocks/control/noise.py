@@ -27,8 +27,8 @@ class Noise(Static):
     piecewise = True
     feedthrough = False
 
-    def __init__(self, period: float, seed: int, size: int = 1) -> None:
-        self.period = number(self, "period", period, above=0.0)
+    def __init__(self, period: float | str, seed: int, size: int = 1) -> None:
+        self.period = number(self, "period", period, "s", above=0.0)
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
             raise VariableError(f"{type(self).__name__}: seed must be a whole number >= 0, got {seed!r}")
         if seed >= SEEDS:
@@ -66,7 +66,7 @@ class GaussianNoise(Noise):
     Raises `VariableError` for a negative deviation, a period that is not positive or a bad seed.
     """
 
-    def __init__(self, deviation: float, *, period: float, seed: int, mean: float = 0.0, size: int = 1) -> None:
+    def __init__(self, deviation: float, *, period: float | str, seed: int, mean: float = 0.0, size: int = 1) -> None:
         super().__init__(period, seed, size)
         self.deviation = number(self, "deviation", deviation, least=0.0)
         self.mean = number(self, "mean", mean)
@@ -81,7 +81,7 @@ class UniformNoise(Noise):
     Raises `VariableError` for a high below the low, a period that is not positive or a bad seed.
     """
 
-    def __init__(self, low: float, high: float, *, period: float, seed: int, size: int = 1) -> None:
+    def __init__(self, low: float, high: float, *, period: float | str, seed: int, size: int = 1) -> None:
         super().__init__(period, seed, size)
         self.low = number(self, "low", low)
         self.high = number(self, "high", high, least=self.low)

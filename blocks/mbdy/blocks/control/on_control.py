@@ -48,7 +48,7 @@ def of_plant(
             return chosen.derivatives(t, x, u)
 
         return ControlSystem(slope, output, start=plant.state, **described)
-    number("to_control", "period", period, above=0.0)
+    period = number("to_control", "period", period, "s", above=0.0)
     own = copy.copy(plant)
     saved = own.save()
 
@@ -69,12 +69,14 @@ def of_block(block: Block, period: float | None, name: str | None) -> ControlSys
         "inputs": _spelled(scalar_names(block.ins)), "outputs": _spelled(scalar_names(block.outs)),
         "name": name or type(block).__name__,
     }  # fmt: skip
+    if period is not None:
+        period = number("to_control", "period", period, "s", above=0.0)
     if isinstance(block, Sampled):
         if period is not None and period != block.period:
             raise OptionError(f"to_control: the block is sampled every {block.period} s, got period {period} s")
         return _stepped(block.block, block.period, described)
     if period is not None:
-        return _stepped(block, number("to_control", "period", period, above=0.0), described)
+        return _stepped(block, period, described)
     if isinstance(block, Integrator):
         return ControlSystem(
             lambda t, x, u, parameters: np.array([block.derivative(x[0], u[0])]),

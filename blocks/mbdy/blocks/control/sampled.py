@@ -20,9 +20,9 @@ class Sampled(Block):
 
     piecewise = True
 
-    def __init__(self, block: Block, period: float) -> None:
+    def __init__(self, block: Block, period: float | str) -> None:
         self.block = block
-        self.period = number(self, "period", period, above=0.0)
+        self.period: float = number(self, "period", period, "s", above=0.0)
         self.ins, self.outs, self.feedthrough = block.ins, block.outs, block.feedthrough
         self.reset()
 

@@ -25,22 +25,23 @@ class SensorErrors:
     def __init__(
         self,
         *,
-        bias: float | Sequence[float] = 0.0,
-        deviation: float = 0.0,
-        period: float | None = None,
+        bias: float | str | Sequence[float | str] = 0.0,
+        deviation: float | str = 0.0,
+        period: float | str | None = None,
         seed: int = 0,
-        resolution: float = 0.0,
+        resolution: float | str = 0.0,
     ) -> None:
         given = [bias] * 3 if np.ndim(bias) == 0 else list(bias)  # type: ignore[arg-type]
         if len(given) != 3:
             raise VariableError(f"SensorErrors: bias must be one number or three, got {len(given)}")
-        self.bias: Array = np.array([number(self, "bias", one) for one in given])
-        self.resolution = number(self, "resolution", resolution, least=0.0)
+        self.bias: Array = np.array([number(self, "bias", one, "rad") for one in given])
+        self.resolution = number(self, "resolution", resolution, "rad", least=0.0)
         self.noise: GaussianNoise | None = None
-        if number(self, "deviation", deviation, least=0.0) > 0.0:
+        size = number(self, "deviation", deviation, "rad", least=0.0)
+        if size > 0.0:
             if period is None:
                 raise VariableError("SensorErrors: noise needs period, how often it is drawn anew [s]")
-            self.noise = GaussianNoise(deviation, period=period, seed=seed, size=3)
+            self.noise = GaussianNoise(size, period=period, seed=seed, size=3)
 
     def shift(self, t: float) -> Array:
         """Bias and noise (3) [rad] at ``t`` [s]."""

@@ -13,8 +13,8 @@ class StepSignal(Static):
     piecewise = True
     feedthrough = False
 
-    def __init__(self, start: float = 0.0, height: float = 1.0) -> None:
-        self.start, self.height = number(self, "start", start), number(self, "height", height)
+    def __init__(self, start: float | str = 0.0, height: float = 1.0) -> None:
+        self.start, self.height = number(self, "start", start, "s"), number(self, "height", height)
 
     def value(self, t: float) -> float:
         """The signal at ``t`` [s]."""
@@ -32,9 +32,9 @@ class RampSignal(Static):
 
     feedthrough = False
 
-    def __init__(self, slope: float = 1.0, start: float = 0.0, end: float | None = None) -> None:
-        self.slope, self.start = number(self, "slope", slope), number(self, "start", start)
-        self.end = NEVER if end is None else number(self, "end", end, least=self.start)
+    def __init__(self, slope: float = 1.0, start: float | str = 0.0, end: float | str | None = None) -> None:
+        self.slope, self.start = number(self, "slope", slope), number(self, "start", start, "s")
+        self.end = NEVER if end is None else number(self, "end", end, "s", least=self.start)
 
     def value(self, t: float) -> float:
         """The signal at ``t`` [s]."""
@@ -55,11 +55,13 @@ class PulseTrain(Static):
     piecewise = True
     feedthrough = False
 
-    def __init__(self, period: float, width: float, *, start: float = 0.0, height: float = 1.0) -> None:
-        self.period = number(self, "period", period, above=0.0)
-        self.width = number(self, "width", width, above=0.0)
-        number(self, "period (beside a width)", period, least=width)
-        self.start, self.height = number(self, "start", start), number(self, "height", height)
+    def __init__(
+        self, period: float | str, width: float | str, *, start: float | str = 0.0, height: float = 1.0
+    ) -> None:
+        self.period = number(self, "period", period, "s", above=0.0)
+        self.width = number(self, "width", width, "s", above=0.0)
+        number(self, "period (beside a width)", self.period, least=self.width)
+        self.start, self.height = number(self, "start", start, "s"), number(self, "height", height)
 
     def value(self, t: float) -> float:
         """The signal at ``t`` [s]."""

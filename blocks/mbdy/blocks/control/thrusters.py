@@ -24,8 +24,8 @@ class ThrusterPair(Block):
     ins = (Signal("level", "1"),)
     outs = (Signal("torque", "N.m", 3),)
 
-    def __init__(self, torque: float, axis: Sequence[float]) -> None:
-        self.torque = number(self, "torque", torque, least=0.0)
+    def __init__(self, torque: float | str, axis: Sequence[float]) -> None:
+        self.torque = number(self, "torque", torque, "N.m", least=0.0)
         direction = [number(self, "axis", one) for one in axis]
         length = math.hypot(*direction)
         if len(direction) != 3 or length == 0.0:

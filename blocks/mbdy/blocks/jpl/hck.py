@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from mbdy.blocks.control.sensors import EulerAngleSensor
 from mbdy.blocks.jpl.arguments import ArgumentError, Array, finite, shaped
 from mbdy.blocks.jpl.mbdy import MBDY
-from mbdy.engine.files.frames import from_sequence, product
+from mbdy.engine.model.frames import from_sequence, product
 from mbdy.engine.verification.formulations.values import rotation
 
 SEQUENCE = "xyz"

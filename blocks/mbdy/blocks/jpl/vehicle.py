@@ -7,6 +7,8 @@ the inboard hinge, and its outboard hinges are moved by as much. Frames are para
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +24,7 @@ from mbdy.blocks.jpl.arguments import (
     inertial_constants,
     shaped,
 )
-from mbdy.engine import Body, Joint, Model, ModelError, keep_rules
+from mbdy.engine import Body, Fault, Joint, Model, ModelError, keep_rules
 from mbdy.engine.model.system import INERTIAL, Matrix3, Vector3
 
 AXES: tuple[Vector3, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -54,11 +56,11 @@ def vehicle(
             at=_vector(outer[k] - inner[parent]), motion=("prescribed" if prescribed[k - 1] else "free",),
         )  # fmt: skip
         bodies.append(_body(k, appendages[k - 1], -inner[k], joint))
-    model = Model(name=f"{name} of {n} hinges", bodies=tuple(bodies), source=name)
     try:
+        model = Model(name=f"{name} of {n} hinges", bodies=tuple(bodies), source=name)
         keep_rules(model)
     except ModelError as error:
-        raise ArgumentError("\n".join(f"{_argument(fault.path)}: {_told(fault)}" for fault in error.faults)) from None
+        raise _refused(error.faults) from None
     return model
 
 
@@ -84,7 +86,10 @@ def _point(name: str, points: Array, place: tuple[int, ...]) -> Array:
 def _body(k: int, constants: Array, com: Array, joint: Joint) -> Body:
     i11, i22, i33, minus12, minus13, minus23, mass = (float(value) + 0.0 for value in constants)
     inertia: Matrix3 = ((i11, -minus12, -minus13), (-minus12, i22, -minus23), (-minus13, -minus23, i33))
-    return Body(name=f"body{k}", joint=joint, mass=mass, com=_vector(com), inertia=inertia)
+    try:
+        return Body(name=f"body{k}", joint=joint, mass=mass, com=_vector(com), inertia=inertia)
+    except ModelError as error:
+        raise _refused([replace(f, path=f.path.replace("Body", f"body.body{k}")) for f in error.faults]) from None
 
 
 def _vector(values: Array) -> Vector3:
@@ -103,5 +108,5 @@ def _argument(path: str) -> str:
     return {"inertia": f"{own}1..6)", "mass": f"{own}7)", "joint": axis}[found["what"]] + f" of body {k}"
 
 
-def _told(fault) -> str:
-    return f"{fault.message}" + (f"; {fault.remedy}" if fault.remedy else "")
+def _refused(faults: Iterable[Fault]) -> ArgumentError:
+    return ArgumentError("\n".join(f"{replace(fault, path=_argument(fault.path))}" for fault in faults))

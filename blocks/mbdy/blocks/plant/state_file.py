@@ -64,7 +64,7 @@ def _plain(value: object) -> Any:
 
 
 def write_state(path: str | PathLike[str], state: StateFile) -> None:
-    """Write ``state`` to ``path``, whole or not at all. Raises OSError."""
+    """Write ``state`` to ``path``, whole or not at all. Raises `WriteError`."""
     facts = {"mbdy": __version__, **state.facts}
     with whole_file(path, binary=True) as file:
         file.write(FORMAT + json.dumps(facts).encode() + b"\n" + state.data)

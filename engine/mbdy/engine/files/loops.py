@@ -22,14 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from mbdy.engine.files.checks import check_name
-from mbdy.engine.files.frames import frame_of, product, unit_quaternion
 from mbdy.engine.files.joints import UNIT_AXES, place_of
 from mbdy.engine.files.rigid_loops import check_that_it_moves
 from mbdy.engine.files.tables import LoopTable
 from mbdy.engine.model.faults import Findings, nearest, path_of, shown
-from mbdy.engine.model.system import IDENTITY, INERTIAL, ZERO3, Body, Joint, Loop, Quaternion, Side, Vector3
-from mbdy.engine.model.units import quantity
+from mbdy.engine.model.fields import Distance, TimeConstant
+from mbdy.engine.model.frames import frame_of, product, unit_quaternion
+from mbdy.engine.model.parts import taking
+from mbdy.engine.model.system import IDENTITY, Body, Loop, Quaternion, Side, Vector3
+from mbdy.engine.model.tree_rules import check_name, check_side
 
 ROWS: Mapping[str, tuple[int, ...]] = {
     "weld": (1, 2, 3, 4, 5, 6),
@@ -74,11 +75,11 @@ def loop_of(
     check_name(name, path, findings)
     sides = [_side(side, table, path, findings) for side in "ab"]
     judged = [
-        _check_side(side, f"{path}.{key}", key, bodies, unread, findings) for key, side in zip("ab", sides, strict=True)
+        check_side(side, f"{path}.{key}", key, bodies, unread, findings) for key, side in zip("ab", sides, strict=True)
     ]
     constant = TIME_CONSTANT
     if table.time_constant is not None:
-        constant = _number(table, "time_constant", "s", path, findings, zero=True)
+        constant = findings.attempt(f"{path}.time_constant", taking(TimeConstant), table.time_constant)
     if not table.closed and not table.switchable and not findings.faulty(f"{path}.switchable"):
         remedy = "add switchable = true, or remove the loop"
         findings.refuse(f"{path}.closed", "is false, and nothing can ever close the loop", remedy)
@@ -91,7 +92,11 @@ def loop_of(
         findings.refuse(f"{path}.{key}", f"a loop of kind {kind} takes no '{key}'", remedy)
     axes = _axes(kind, table, path, findings)
     rows = _rows(table, path, findings) if kind == "rows" else ROWS[kind]
-    distance = _number(table, "distance", "m", path, findings) if kind == "distance" else None
+    distance = None
+    if kind == "distance" and table.distance is None:
+        findings.refuse(f"{path}.distance", "is missing", 'give the length of the rod, e.g. distance = "0.5 m"')
+    elif kind == "distance":
+        distance = findings.attempt(f"{path}.distance", taking(Distance), table.distance)
     if len(findings.faults) > before or not sound or not all(judged) or axes is None or constant is None:
         return None
     turned = [replace(s, frame=_turned(s.frame, letter, axis)) for s, (letter, axis) in zip(sides, axes, strict=True)]
@@ -100,56 +105,6 @@ def loop_of(
         time_constant=constant, closed=table.closed, switchable=table.switchable,
     )  # fmt: skip
     return loop if check_that_it_moves(loop, bodies, findings) else None
-
-
-def _check_side(
-    side: Side, place: str, key: str, bodies: Mapping[str, Body], unread: set[str], findings: Findings
-) -> bool:
-    """Whether the ``side`` at the path ``place`` exists and could be read; refuses one that does not exist."""
-    if findings.faulty(place):
-        return False
-    if side.body == INERTIAL:
-        roots = [body.name for body in bodies.values() if body.joint.kind == "attitude"]
-        if side.node:
-            findings.refuse(place, f"inertial space has no node '{side.node}'", f"give at_{key} instead")
-        if roots:
-            message = f"no loop leads to inertial beside a root of kind attitude, which '{roots[0]}' is"
-            findings.refuse(place, message, 'use kind = "free" for that root')
-        return not (side.node or roots)
-    if side.body in unread:
-        return False
-    if side.body not in bodies:
-        findings.refuse(place, f"there is no body '{side.body}'", nearest(side.body, [*bodies, INERTIAL]))
-        return False
-    return check_place(bodies[side.body], side.node, side.at, place, f"at_{key}", findings)
-
-
-def check_joints_places(
-    joints: Mapping[str, Joint], bodies: Mapping[str, Body], unread: set[str], findings: Findings
-) -> None:
-    """Refuse joints on nodes that do not exist, and those on a flexible body beside its nodes."""
-    for name, joint in joints.items():
-        path = path_of(("body", name, "joint", "to"))
-        if joint.to == INERTIAL and joint.node:
-            findings.refuse(path, f"inertial space has no node '{joint.node}'", 'give to = "inertial" and at')
-        elif joint.to in bodies and joint.to not in unread:
-            check_place(bodies[joint.to], joint.node, joint.at, path, "at", findings)
-
-
-def check_place(body: Body, node: str, at: Vector3, path: str, key: str, findings: Findings) -> bool:
-    """Whether ``node`` of ``body`` exists, or else ``at`` is a place that modes do not move."""
-    if findings.faulty(path_of(("body", body.name, "flex"))) or findings.faulty(path_of(("body", body.name, "node"))):
-        return False
-    if node and node not in body.nodes:
-        known = nearest(node, body.nodes) if body.nodes else f"add [{path_of(('body', body.name, 'node', node))}]"
-        findings.refuse(path, f"body '{body.name}' has no node '{node}'", known)
-        return False
-    if body.flex and not node and at != ZERO3:
-        message = f"is off the origin of the flexible body '{body.name}', and no node says how modes move it there"
-        remedy = f'give {body.name} a node there and write "{body.name}.NODE", or {key} = [0, 0, 0]'
-        findings.refuse(path, message, remedy)
-        return False
-    return True
 
 
 def spelled(loop: Loop) -> dict[str, Any]:
@@ -238,16 +193,3 @@ def _rows(table: LoopTable, path: str, findings: Findings) -> tuple[int, ...]:
     else:
         return tuple(sorted(rows))
     return (4,)
-
-
-def _number(
-    table: LoopTable, key: str, unit: str, path: str, findings: Findings, *, zero: bool = False
-) -> float | None:
-    entry, path = getattr(table, key), f"{path}.{key}"
-    if entry is None:
-        return findings.refuse(path, "is missing", 'give the length of the rod, e.g. distance = "0.5 m"')
-    value = findings.attempt(path, quantity, entry, unit)
-    if value is not None and (value < 0 or not (zero or value)):
-        remedy = "0 leaves errors of closure as they are" if zero else 'use kind = "ball" for places that coincide'
-        return findings.refuse(path, f"must be {'>=' if zero else '>'} 0 {unit}, got {value}", remedy)
-    return value

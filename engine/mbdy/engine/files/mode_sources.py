@@ -17,7 +17,7 @@ from mbdy.engine.files.tables import BodyTable
 from mbdy.engine.flexible.modal_body import ModalBody
 from mbdy.engine.flexible.moments import clamped
 from mbdy.engine.flexible.sources import SOURCES, Key
-from mbdy.engine.model.faults import Findings, ModelWarning, nearest, path_of, shown
+from mbdy.engine.model.faults import Findings, ModelWarning, PartError, nearest, path_of, shown
 from mbdy.engine.model.units import quantity
 
 CLAMP = "clamp"
@@ -71,7 +71,7 @@ def body_of(source: str, table: BodyTable, path: str, folder: Path, findings: Fi
         except MemoryError:
             findings.refuse(place, "does not fit into memory", "give fewer modes, nodes or unknowns")
             return None
-        except (np.linalg.LinAlgError, ArithmeticError):
+        except (np.linalg.LinAlgError, ArithmeticError, PartError):  # parts have finite numbers
             return _refuse_beyond(arguments, place, findings)
         except (ValueError, TypeError, LookupError, OSError, ImportError) as error:
             if UNSOLVED in str(error):

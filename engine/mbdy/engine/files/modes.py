@@ -15,12 +15,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from mbdy.engine.files.fields import symmetric_tensor
 from mbdy.engine.files.mode_sources import body_of, warn_of_damping
 from mbdy.engine.files.tables import REMEDIES, BodyTable, FlexTable, NodeTable
 from mbdy.engine.flexible.modal_body import ModalBody, nested
 from mbdy.engine.flexible.sources import SOURCES
 from mbdy.engine.model.faults import Findings, RefusalError, path_of, shown
+from mbdy.engine.model.fields import symmetric_tensor
 from mbdy.engine.model.limits import MOST_MODES
 from mbdy.engine.model.system import ZERO3, Flex, Matrix3, Node, Vector3
 from mbdy.engine.model.units import quantity

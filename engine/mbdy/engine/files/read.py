@@ -9,45 +9,44 @@ from __future__ import annotations
 import tomllib
 import warnings
 from collections.abc import Mapping, MutableMapping
-from dataclasses import replace
-from os import PathLike, fspath
+from dataclasses import fields, replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
-from mbdy.engine.files.checks import (
-    check_names,
-    check_parents,
-    check_source_nodes,
-    check_wheels,
-    warn_of_body,
-    warn_of_origin,
-    warn_of_point_mass,
-    warn_of_unturned,
-)
 from mbdy.engine.files.formats import fault_of_format
 from mbdy.engine.files.inertia import faults_of_energy, faults_of_inertia
 from mbdy.engine.files.initial import STARTS, starts_of
 from mbdy.engine.files.joints import joint_of, place_of
 from mbdy.engine.files.lines import with_lines
-from mbdy.engine.files.loops import check_joints_places, loop_of
+from mbdy.engine.files.loops import loop_of
 from mbdy.engine.files.modes import Material, material_of
 from mbdy.engine.files.port_choice import choice_of
+from mbdy.engine.files.remarks import warn_of_body, warn_of_origin, warn_of_point_mass, warn_of_unturned
 from mbdy.engine.files.slips import remedy
 from mbdy.engine.files.tables import FileTable, read_tables
 from mbdy.engine.files.write import dumps as written
 from mbdy.engine.model.contents import FileError, contents, is_standard_input, recorded, source_files, text_of
 from mbdy.engine.model.faults import Fault, Findings, ModelError, ModelWarning, OptionError, path_of, shown
-from mbdy.engine.model.system import INERTIAL, Body, GravityGradient, Joint, Loop, Model, Wheel
-from mbdy.engine.model.whole_file import is_stream, whole_file
+from mbdy.engine.model.limits import MOST_DEPTH, MOST_LETTERS, MOST_PARTS
+from mbdy.engine.model.system import INERTIAL, Body, Draft, GravityGradient, Joint, Loop, Model, Wheel
+from mbdy.engine.model.tree_rules import (
+    check_joints_places,
+    check_names,
+    check_parents,
+    check_source_nodes,
+    check_wheels,
+)
+from mbdy.engine.model.whole_file import file_path, is_stream, whole_file
 
 __all__ = ["dumps", "load", "loads", "save"]
 
 MOST_BYTES = 1 << 24
 """Bytes of a model file; what is longer belongs into files of modal data."""
 
-MOST_LETTERS, MOST_TEXT, MOST_DEPTH = 100, 4096, 16
-"""Of a name, which begins the names of variables; of a text; of tables and lists in each other."""
+MOST_TEXT = 4096
+"""Letters of a text."""
 
 CHECKED: MutableMapping[int, Model] = WeakValueDictionary()
 """Models, by their identity, that keep the rules of model files; what is made or changed in Python has yet to show."""
@@ -59,10 +58,7 @@ def load(path: str | PathLike[str]) -> Model:
     Raises `ModelError` with every fault found, also for a file that cannot be read; warns with `ModelWarning`
     of what is taken but worth a look.
     """
-    try:
-        source = fspath(path)
-    except TypeError:
-        raise OptionError(f"path: the path of a model file is needed, got {shown(path)}") from None
+    source = path if isinstance(path, str) else file_path(path)
     with recorded():
         text = _text(source)
         folder = Path() if is_stream(source) or is_standard_input(source) else Path(source).parent
@@ -111,20 +107,24 @@ def save(model: Model | str | PathLike[str], path: str | PathLike[str]) -> None:
         file.write(text)
 
 
-def model_of(
-    text: str, source: str, *, stem: str = "model", folder: Path | None = None, stacklevel: int = 3, lines: bool = True
-) -> Model:
-    """`loads`, for a file called ``stem``, which names others from ``folder``, else its own.
-
-    ``lines`` says whether faults tell their lines in ``text``.
-    """
+def model_of(text: str, source: str, *, stem: str = "model", folder: Path | None = None, stacklevel: int = 3) -> Model:
+    """`loads`, for a file called ``stem``, which names others from ``folder``, else its own."""
     folder = Path(source).parent if folder is None else folder
+    return model_of_tables(_parsed(text, source), source, text, stem=stem, folder=folder, stacklevel=stacklevel + 1)
+
+
+def model_of_tables(
+    raw: dict[str, Any], source: str, text: str = "", *, stem: str = "", folder: Path = Path(), stacklevel: int = 3
+) -> Model:
+    """The model that the tables ``raw`` say, which are changed; faults have their lines in ``text``, if there is one.
+
+    All else as `model_of`.
+    """
     findings = Findings()
-    raw = _parsed(text, source)
     known = list(raw["body"]) if isinstance(raw.get("body"), dict) else []
     file = read_tables(raw, findings)
     _check_file(file, known, findings)
-    check_names(file, findings)
+    check_names({name: (body.wheel, body.node) for name, body in file.body.items()}, findings)
     joints, unread = _joints(file, known, findings)
     cut = check_parents(joints, known, findings)
     gradient = _gradient(file, joints, findings)
@@ -137,7 +137,7 @@ def model_of(
     read = {INERTIAL, *(body.name for body in partial)} - unread
     whole = tuple(body if body.joint.to in read else _rooted(body) for body in partial if body.name in read)
     initial, guess = starts_of(file, whole, unread, findings)
-    model = Model(
+    draft = Draft(
         name=stem if file.name is None else file.name,
         bodies=partial,
         gravity=file.system.gravity,
@@ -148,22 +148,24 @@ def model_of(
         files=source_files(folder),
         loops=loops,
     )
-    for fault in faults_of_energy(model):
+    for fault in faults_of_energy(draft):
         if not findings.faulty(fault.path.removesuffix(".flex.coupling")):
             findings.faults.append(fault)
-    idle = _faults_of_sound_parts(faults_of_inertia(model), model, findings)
+    idle = _faults_of_sound_parts(faults_of_inertia(draft), draft, findings)
     findings.faults += [_with_polar_inertia(fault, file) for fault in idle]
     unjudged = {*unread, *(["loop"] if len(loops) < len(file.loop) else [])}
-    model = replace(model, port_choice=choice_of(file.ports, model, unjudged, findings))
+    choice = choice_of(file.ports, draft, unjudged, findings)
     if findings.faults:
-        raise ModelError(source, with_lines(findings.faults, text) if lines else findings.faults)
+        raise ModelError(source, with_lines(findings.faults, text) if text else findings.faults)
+    values: dict[str, Any] = {each.name: getattr(draft, each.name) for each in fields(draft)}
+    model = Model(**{**values, "port_choice": choice})
     carried = {joint.to for joint in joints.values()}
     for body in bodies:
         warn_of_body(body, body.name in carried, findings)
         if "inertia" not in file.body[body.name].model_fields_set and _turns(body.name, joints):
             warn_of_point_mass(body, findings)
     warn_of_unturned(model, unturned, findings)
-    for warning in with_lines(findings.warnings, text) if findings.warnings else ():
+    for warning in with_lines(findings.warnings, text) if text and findings.warnings else ():
         warnings.warn(f"{source}: {warning}", ModelWarning, stacklevel=stacklevel)
     CHECKED[id(model)] = model
     return model
@@ -184,23 +186,26 @@ def _parsed(text: str, source: str) -> dict[str, Any]:
 
 
 def _boundless(raw: dict[str, Any]) -> Fault | None:
-    """A fault where names are too long or tables nested too deep, before anything walks along them."""
-    tables: list[tuple[Any, int]] = [(raw, 0)]
+    """A fault where names are too long, tables too large or nested too deep, before anything walks along them."""
+    tables: list[tuple[Any, tuple[str, ...], int]] = [(raw, (), 0)]
     while tables:
-        table, depth = tables.pop()
+        table, path, depth = tables.pop()
+        if isinstance(table, dict) and len(table) > MOST_PARTS:
+            message = f"has {len(table)} entries, more than {MOST_PARTS}"
+            return Fault(path_of(path), message, "split the system, or take out what it does without")
         if depth > MOST_DEPTH:
             return Fault("", f"has tables or lists nested more than {MOST_DEPTH} deep", "none of a model is")
         for key in table if isinstance(table, dict) else ():
             if len(key) > MOST_LETTERS:
                 message = f"the name {shown(key)} has {len(key)} letters, more than {MOST_LETTERS}"
                 return Fault("", message, "shorten it")
-        for value in table.values() if isinstance(table, dict) else table:
+        for key, value in table.items() if isinstance(table, dict) else (("", entry) for entry in table):
             if isinstance(value, str) and len(value) > MOST_TEXT:
                 return Fault(
                     "", f"the text {shown(value)} has {len(value)} letters, more than {MOST_TEXT}", "shorten it"
                 )
             if isinstance(value, dict | list):
-                tables.append((value, depth + 1))
+                tables.append((value, (*path, key), depth + 1))
     return None
 
 

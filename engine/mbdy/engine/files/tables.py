@@ -13,7 +13,11 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
-from mbdy.engine.files.fields import (
+from mbdy.engine.files.formats import FORMAT
+from mbdy.engine.flexible.sources import SOURCES
+from mbdy.engine.model.bearing import BEARING
+from mbdy.engine.model.faults import Findings, RefusalError, nearest, path_of, shown
+from mbdy.engine.model.fields import (
     Accelerations,
     Axes,
     Axis,
@@ -27,10 +31,6 @@ from mbdy.engine.files.fields import (
     Switch,
     bearing_number,
 )
-from mbdy.engine.files.formats import FORMAT
-from mbdy.engine.flexible.sources import SOURCES
-from mbdy.engine.model.bearing import BEARING
-from mbdy.engine.model.faults import Findings, RefusalError, nearest, path_of, shown
 from mbdy.engine.model.laws import JOINT_VALUES
 from mbdy.engine.model.system import ZERO3
 

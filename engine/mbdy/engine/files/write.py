@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
+from typing import Any
 
 from mbdy.engine.files.formats import FORMAT
 from mbdy.engine.files.joints import joint_of
@@ -14,8 +15,17 @@ from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.faults import Findings
 from mbdy.engine.model.laws import laws_of
 from mbdy.engine.model.ports import state_parts
-from mbdy.engine.model.system import IDENTITY, ZERO3, Body, Joint, Loop, Matrix3, Model, PortChoice, Side
-from mbdy.engine.model.units import odd_angle, real
+from mbdy.engine.model.system import IDENTITY, ZERO3, Body, Joint, Loop, Matrix3, Model, Side
+from mbdy.engine.model.units import odd_angle
+
+COMMENTS = {
+    ("system", "gravity"): "m/s2, inertial axes",
+    ("system", "orbit_position"): "m, inertial axes",
+    ("system", "gravitational_parameter"): "m3/s2",
+    ("initial",): "m, rad, m/s, rad/s; quaternions w, x, y, z",
+    ("guess",): "closing loops may move them; m, rad, m/s, rad/s; quaternions w, x, y, z",
+}
+"""What stands behind keys and heads of tables."""
 
 
 def dumps(model: Model) -> str:
@@ -24,117 +34,138 @@ def dumps(model: Model) -> str:
     Joints keep their kind. Lost are the spelling of a frame (a quaternion is written), the units of the text
     it came from, and ``source``. Flexible bodies are written with the numbers of their modes, wherever they came from.
     """
-    lines = [
-        "# SI units: kg, m, s, rad, N, kg.m2",
-        f"mbdy = {FORMAT}",
-        f"name = {_literal(model.name)}",
-        "",
-        "[system]",
-        f"gravity = {_literal(model.gravity)}  # m/s2, inertial axes",
-    ]
-    if gradient := model.gravity_gradient:
-        lines.append("gravity_gradient = true")
-        lines.append(f"orbit_position = {_literal(gradient.orbit_position)}  # m, inertial axes")
-        lines.append(f"gravitational_parameter = {_literal(gradient.gravitational_parameter)}  # m3/s2")
-    for body in model.bodies:
-        lines += ["", *_body(body)]
-    for loop in model.loops:
-        lines += ["", *_loop(loop)]
-    if model.port_choice != PortChoice():
-        chosen = (("inputs", model.port_choice.inputs), ("outputs", model.port_choice.outputs))
-        lines += ["", "[ports]", *(f"{key} = {_literal(names)}" for key, names in chosen if names is not None)]
-    for table, starts, kept in (
-        ("initial", model.initial, ""),
-        ("guess", model.guess, "closing loops may move them; "),
-    ):
-        if starts:
-            lines += ["", f"[{table}]  # {kept}m, rad, m/s, rad/s; quaternions w, x, y, z"]
-            lines += [f"{_dotted(name.split('.'))} = {_literal(_one_or_all(v))}" for name, v in _starts(model, starts)]
+    lines = ["# SI units: kg, m, s, rad, N, kg.m2"]
+    for key, value in tables_of(model).items():
+        lines += _table((key,), value) if isinstance(value, dict) else [_line((key,), value)]
     return "\n".join(lines) + "\n"
 
 
-def _starts(model: Model, starts: Mapping[str, tuple[float, ...]]) -> list[tuple[str, tuple[object, ...]]]:
+def tables_of(model: Model) -> dict[str, Any]:
+    """The tables of the model file that says ``model``: what TOML reads of `dumps`."""
+    system: dict[str, Any] = {"gravity": _lists(model.gravity)}
+    if gradient := model.gravity_gradient:
+        system |= {"gravity_gradient": True, "orbit_position": _lists(gradient.orbit_position)}
+        system["gravitational_parameter"] = gradient.gravitational_parameter
+    chosen = (("inputs", model.port_choice.inputs), ("outputs", model.port_choice.outputs))
+    tables = {
+        "system": system,
+        "body": {body.name: _body(body) for body in model.bodies},
+        "loop": {loop.name: _loop(loop) for loop in model.loops},
+        "ports": {key: _lists(names) for key, names in chosen if names is not None},
+        "initial": _starts(model, model.initial),
+        "guess": _starts(model, model.guess),
+    }
+    return {"mbdy": FORMAT, "name": model.name} | {key: table for key, table in tables.items() if table}
+
+
+def _table(path: tuple[str, ...], table: Mapping[str, Any]) -> Iterator[str]:
+    """The lines of a table and of those in it."""
+    starts = path in (("initial",), ("guess",))
+    leaves = dict(_leaves(table)) if starts else {(key,): v for key, v in table.items() if not _is_table(key, v)}
+    if leaves:
+        yield from ("", f"[{_dotted(path)}]" + _comment(path))
+        yield from (_line(key, value, path) for key, value in leaves.items())
+    if not starts:
+        for key, inner in table.items():
+            if _is_table(key, inner):
+                yield from _table((*path, key), inner)
+
+
+def _is_table(key: str, value: object) -> bool:
+    """Whether a value has a head of its own: a frame stands in its line."""
+    return isinstance(value, dict) and not key.startswith("frame")
+
+
+def _leaves(table: Mapping[str, Any], stem: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for key, value in table.items():
+        yield from _leaves(value, (*stem, key)) if isinstance(value, dict) else [((*stem, key), value)]
+
+
+def _line(key: tuple[str, ...], value: object, path: tuple[str, ...] = ()) -> str:
+    return f"{_dotted(key)} = {_literal(value)}" + _comment((*path, *key))
+
+
+def _comment(path: tuple[str, ...]) -> str:
+    return f"  # {COMMENTS[path]}" if path in COMMENTS else ""
+
+
+def _starts(model: Model, starts: Mapping[str, tuple[float, ...]]) -> dict[str, Any]:
     """Start values by body, then by name: reading a file brings names with a common beginning together."""
-    parts = {part.name: part for part in state_parts(model)}
+    parts = {part.name: part for part in state_parts(model)} if starts else {}
     places = {name: model.index[part.owner.name] for name, part in parts.items()}
     angles = {name for name, part in parts.items() if part.quantity == "angle"}
-    names = sorted(starts, key=lambda name: (places.get(name, -1), name))
-    return [(name, _with_units(starts[name], repeat("rad" if name in angles else ""))) for name in names]
+    tables: dict[str, Any] = {}
+    for name in sorted(starts, key=lambda name: (places.get(name, -1), name)):
+        table, (*stem, key) = tables, name.split(".")
+        for step in stem:
+            table = table.setdefault(step, {})
+        table[key] = _one_or_all(_with_units(starts[name], repeat("rad" if name in angles else "")))
+    return tables
 
 
-def _body(body: Body) -> Iterator[str]:
-    yield _head("body", body.name)
-    yield f"mass = {_literal(body.mass)}"
+def _body(body: Body) -> dict[str, Any]:
+    table: dict[str, Any] = {"mass": body.mass}
     if body.com != ZERO3:
-        yield f"com = {_literal(body.com)}"
+        table["com"] = _lists(body.com)
     if any(any(row) for row in body.inertia) or (body.mass and not body.flex):
-        yield f"inertia = {_literal(_shortest(body.inertia))}"
-    yield from ("", _head("body", body.name, "joint"), *_joint(body.joint))
+        table["inertia"] = _shortest(body.inertia)
+    table["joint"] = _joint(body.joint)
     for name, wheel in body.wheels.items():
         keys = ("axis", "inertia", *(BEARING if wheel.bearing else ()))
-        yield from ("", _head("body", body.name, "wheel", name), *_values(wheel, keys))
+        table.setdefault("wheel", {})[name] = _values(wheel, keys)
     if body.flex:
         keys = [key for key in ("mass", "stiffness", "damping", *TERMS) if getattr(body.flex, key)]
-        yield from ("", _head("body", body.name, "flex"), *_values(body.flex, keys))
+        table["flex"] = _values(body.flex, keys)
     for name, node in body.nodes.items():
         keys = ["at", *(key for key in ("shape", "bend") if getattr(node, key))]
-        yield from ("", _head("body", body.name, "node", name), *_values(node, keys))
+        table.setdefault("node", {})[name] = _values(node, keys)
+    return table
 
 
-def _head(*names: str) -> str:
-    return f"[{_dotted(names)}]"
+def _values(part: object, keys: Iterable[str]) -> dict[str, Any]:
+    return {key: _lists(getattr(part, key)) for key in keys}
 
 
-def _values(part: object, keys: Iterable[str]) -> Iterator[str]:
-    return (f"{key} = {_literal(getattr(part, key))}" for key in keys)
-
-
-def _loop(loop: Loop) -> Iterator[str]:
-    yield _head("loop", loop.name)
-    for key, side in (("a", loop.a), ("b", loop.b)):
-        yield f"{key} = {_literal(_place(side.body, side.node))}"
-    for key, value in spelled(loop).items():
-        yield f"{key} = {list(value)}" if key == "rows" else f"{key} = {_literal(value)}"
-    for key, side in (("a", loop.a), ("b", loop.b)):
-        yield from _placed(side, f"_{key}")
+def _loop(loop: Loop) -> dict[str, Any]:
+    table: dict[str, Any] = {key: _place(side.body, side.node) for key, side in (("a", loop.a), ("b", loop.b))}
+    table |= {key: _lists(value) for key, value in spelled(loop).items()}
+    table |= _placed(loop.a, "_a") | _placed(loop.b, "_b")
     if loop.time_constant != TIME_CONSTANT:
-        yield f"time_constant = {_literal(loop.time_constant)}"
+        table["time_constant"] = loop.time_constant
     if not loop.closed:
-        yield "closed = false"
+        table["closed"] = False
     if loop.switchable:
-        yield "switchable = true"
+        table["switchable"] = True
+    return table
 
 
 def _place(body: str, node: str) -> str:
     return f"{body}.{node}" if node else body
 
 
-def _placed(where: Joint | Side, suffix: str = "") -> Iterator[str]:
-    if where.at != ZERO3:
-        yield f"at{suffix} = {_literal(where.at)}"
-    if where.frame != IDENTITY:
-        yield f"frame{suffix} = {{ quaternion = {_literal(where.frame)} }}"
+def _placed(where: Joint | Side, suffix: str = "") -> dict[str, Any]:
+    table: dict[str, Any] = {} if where.at == ZERO3 else {f"at{suffix}": _lists(where.at)}
+    return table if where.frame == IDENTITY else {**table, f"frame{suffix}": {"quaternion": _lists(where.frame)}}
 
 
-def _joint(joint: Joint) -> Iterator[str]:
-    yield f"to = {_literal(_place(joint.to, joint.node))}"
-    for key, value in _spelled(joint).items():
-        yield f"{key} = {_literal(value)}"
-    yield from _placed(joint)
+def _joint(joint: Joint) -> dict[str, Any]:
+    table: dict[str, Any] = {"to": _place(joint.to, joint.node)}
+    table |= {key: _lists(value) for key, value in _spelled(joint).items()} | _placed(joint)
     for law in laws_of(joint.laws):
         for value in law.values:
             numbers = getattr(joint, value.name)
             if value.points:
                 unit = "m" if joint.n_translations else "rad"
-                yield f"{value.name} = {_literal([_with_units(point, (unit, '')) for point in numbers])}"
+                table[value.name] = [_with_units(point, (unit, "")) for point in numbers]
             elif law.either and numbers == (value.default,) * len(numbers):
                 continue
             elif any(numbers) or (numbers and not law.always):
                 units = [value.translation] * joint.n_translations + [value.rotation] * joint.n_rotations
                 entries = _with_units(numbers, units)
-                yield f"{value.name} = {_literal(entries if joint.n_u > 1 else _one_or_all(entries))}"
+                table[value.name] = entries if joint.n_u > 1 else _one_or_all(entries)
     if any(motion != "free" for motion in joint.motion):
-        yield f"motion = {_literal(_one_or_all(joint.motion))}"
+        table["motion"] = _one_or_all(list(joint.motion))
+    return table
 
 
 def _spelled(joint: Joint) -> dict[str, object]:
@@ -158,9 +189,9 @@ def _spelled(joint: Joint) -> dict[str, object]:
     return general
 
 
-def _with_units(values: Sequence[float], units: Iterable[str]) -> tuple[object, ...]:
+def _with_units(values: Sequence[float], units: Iterable[str]) -> list[Any]:
     """``values``, with the unit beside an angle of more than a turn, which would be taken for degrees without."""
-    return tuple(f"{v!r} {u}" if odd_angle(v, u) else v for v, u in zip(values, units, strict=False))
+    return [f"{v!r} {u}" if odd_angle(v, u) else v for v, u in zip(values, units, strict=False)]
 
 
 def _one_or_all(values: Sequence[object]) -> object:
@@ -170,7 +201,11 @@ def _one_or_all(values: Sequence[object]) -> object:
 def _shortest(tensor: Matrix3) -> object:
     """The diagonal where all else is zero."""
     diagonal = all(tensor[i][j] == 0 for i in range(3) for j in range(3) if i != j)
-    return tuple(tensor[i][i] for i in range(3)) if diagonal else tensor
+    return [tensor[i][i] for i in range(3)] if diagonal else _lists(tensor)
+
+
+def _lists(value: Any) -> Any:
+    return list(map(_lists, value)) if isinstance(value, tuple) else value
 
 
 def _dotted(names: Iterable[str]) -> str:
@@ -183,10 +218,8 @@ def _literal(value: object) -> str:
     """``value`` as TOML writes it; floats by the shortest text that reads back to the same bits."""
     import tomlkit
 
-    if isinstance(value, str):
-        return tomlkit.string(value).as_string()
-    if (number := real(value)) is not None:
-        return tomlkit.float_(repr(number)).as_string()
-    if isinstance(value, Iterable):
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {_literal(entry)}' for key, entry in value.items())} }}"
+    if isinstance(value, list):
         return f"[{', '.join(map(_literal, value))}]"
-    raise TypeError(f"a model file has no {type(value).__name__}, got {value!r}")
+    return repr(value) if isinstance(value, float) else tomlkit.item(value).as_string()

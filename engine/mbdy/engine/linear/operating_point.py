@@ -128,8 +128,8 @@ def assigned(table: Ports, chosen: Ports, at: Mapping[str, Value], stays: Array)
     """Start values, inputs and parameters of the model file with those of ``at``, names of ``chosen``, in their places
     in the vectors of ``table``. Start values that ``at`` has become 1 in ``stays`` (n_x)."""
     s, u, p = (np.array(v, dtype=float) for v in (table.start, table.vector("input"), table.vector("parameter")))
+    chosen.each_once(at, starts=True)
     for name, value in at.items():
-        chosen.find(name, starts=True)
         variable, part = table.find(name)
         numbers = _numbers(name, value, variable, part)
         if variable.start_at is not None:

@@ -20,7 +20,7 @@ from mbdy.engine.linear.second_order import SecondOrder
 from mbdy.engine.model.contents import contents, reading
 from mbdy.engine.model.faults import RefusalError
 from mbdy.engine.model.numpy_files import NUMBERS, TEXT, Archive
-from mbdy.engine.model.whole_file import whole_file
+from mbdy.engine.model.whole_file import whole_file, writing
 
 ENDINGS = (".npz", ".mat", ".json")
 MATRICES = ("A", "B", "C", "D")
@@ -34,7 +34,8 @@ def save(linear: Linearization, path: str | PathLike[str]) -> None:
     """See `Linearization.save`."""
     ending = _ending(path)
     contents = plain(linear)
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    with writing(path):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
     if ending == ".json":
         with whole_file(path) as file:
             file.write(json.dumps(contents, indent=2) + "\n")

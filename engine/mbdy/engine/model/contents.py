@@ -19,6 +19,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.whole_file import file_path
 
 MOST_BYTES = 1 << 32
 """No file of data is larger, nor any array in it."""
@@ -95,14 +96,14 @@ def is_standard_input(path: str | PathLike[str]) -> bool:
 def contents(path: str | PathLike[str], most: int = MOST_BYTES) -> bytes:
     """The bytes of the file at ``path``, ``most`` of them, or of standard input.
 
-    Raises OSError, and FileError for a longer one.
+    Raises OSError, `OptionError` for what is no path, and FileError for a longer one.
     """
-    known = _recorded.get()
-    if known is not None and fspath(path) in known:
-        return known[fspath(path)]
+    known, name = _recorded.get(), file_path(path)
+    if known is not None and name in known:
+        return known[name]
     data = _read(path, most)
     if known is not None:
-        known[fspath(path)] = data
+        known[name] = data
     return data
 
 

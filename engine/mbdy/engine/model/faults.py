@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import warnings
@@ -23,6 +24,20 @@ OTHER_WORDS = {
 }  # fmt: skip
 """What other tools call kinds of joints and keys of the file, to what they are called here."""
 
+
+MADE_IN_PYTHON = "<model made in Python>"
+"""What stands for the file of a model that comes from none."""
+
+WRITE_REMEDIES = {
+    errno.ENOENT: "make its folder first, or check the name",
+    errno.ENOTDIR: "make its folder first, or check the name",
+    errno.EISDIR: "give a name in that folder",
+    errno.ENOSPC: "make room and write it again",
+    errno.EDQUOT: "make room and write it again",
+    errno.EFBIG: "make room and write it again",
+    errno.ENAMETOOLONG: "give a shorter name",
+}
+"""What to do about a file that cannot be written, by the system's reason."""
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 """A key that TOML takes without quotes."""
@@ -73,13 +88,23 @@ class MissingPackageError(MbdyError, ImportError):
     """A package of an extra that is not installed; the message has the extra."""
 
 
-class RefusalError(MbdyError, ValueError):
-    """A value that cannot be taken: a `Fault` that does not know its path yet."""
+class WriteError(MbdyError, OSError):
+    """A file that cannot be written; also the built-in error of the reason (FileNotFoundError, PermissionError, ...),
+    with its ``errno``, ``strerror`` and ``filename``."""
 
-    def __init__(self, message: str, remedy: str = "") -> None:
-        super().__init__(message, remedy)
+    def __str__(self) -> str:
+        remedy = WRITE_REMEDIES.get(self.errno or 0, "give another file name")
+        return visible(f"{self.filename}: cannot be written: {self.strerror}; {remedy}")
+
+
+class RefusalError(MbdyError, ValueError):
+    """A value that cannot be taken: a `Fault` that does not know its path yet, but maybe its place ``at`` in it."""
+
+    def __init__(self, message: str, remedy: str = "", at: str = "") -> None:
+        super().__init__(message, remedy, at)
         self.message = message
         self.remedy = remedy
+        self.at = at
 
     def __str__(self) -> str:
         return str(Fault("", self.message, self.remedy))
@@ -95,6 +120,18 @@ class ModelError(MbdyError):
 
     def __str__(self) -> str:
         return "\n".join(f"{visible(self.source)}: {fault}" for fault in self.faults)
+
+
+class PartError(RefusalError, ModelError):
+    """A part of a model made in Python with values that it cannot have; its faults name them (``Body.mass``)."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        ModelError.__init__(self, MADE_IN_PYTHON, faults)
+        self.args = (self.faults,)
+        self.message, self.remedy, self.at = "\n".join(map(str, self.faults)), "", ""
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class ModelWarning(MbdyWarning):
@@ -126,7 +163,7 @@ class Findings:
         try:
             return function(*arguments)
         except RefusalError as refusal:
-            self.refuse(path, refusal.message, refusal.remedy)
+            self.refuse(path + refusal.at, refusal.message, refusal.remedy)
             return instead
 
     def faulty(self, path: str) -> bool:

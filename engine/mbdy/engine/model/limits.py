@@ -1,5 +1,11 @@
 """Limits that the reader of files and the equations share."""
 
+MOST_LETTERS = 100
+"""Of a name, which begins the names of variables."""
+MOST_DEPTH = 16
+"""Of tables and lists in each other."""
+MOST_PARTS = 10_000
+"""Bodies and loops of a model, wheels and nodes of a body: beyond it tables of variables do not fit into memory."""
 MOST_MODES = 128
 """Of one body: its second-order integrals are 18 m² numbers, and the equations of a step as many."""
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Literal
 
 from mbdy.engine.model.display import html_table
-from mbdy.engine.model.faults import UnknownNameError, shown
+from mbdy.engine.model.faults import RefusalError, UnknownNameError, shown
 from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, name_of, wheels_of
 from mbdy.engine.model.patterns import LEFT_OUT, matches
 from mbdy.engine.model.scale import scales
@@ -140,6 +140,16 @@ class Ports:
                 hint = f"; a joint has it for degrees of freedom with {CONSTRAINED_MOTION} in the model file"
             raise UnknownNameError(f"no variable {name!r}{hint}") from None
         return variable, slice(k, k + 1)
+
+    def each_once(self, names: Iterable[str], *, starts: bool = False) -> None:
+        """Raise `RefusalError` where two of ``names``, each that of a variable or an element, mean one element, and
+        as `find` does."""
+        meant: dict[str, str] = {}
+        for name in names:
+            variable, part = self.find(name, starts=starts)
+            for scalar in variable.scalar_names[part]:
+                if (other := meant.setdefault(scalar, name)) != name:
+                    raise RefusalError(f"{scalar!r} is given twice, by {other!r} and {name!r}", "keep one of them")
 
     @cached_property
     def input_names(self) -> tuple[str, ...]:

@@ -7,36 +7,53 @@ frame ``B_j`` whose origin is the outboard point of its inboard joint.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, make_dataclass, replace
+from dataclasses import field, make_dataclass, replace
 from functools import cached_property, partial
+from math import isfinite
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
+from mbdy.engine.model.arrays import IDENTITY, ZERO3, Matrix3, Quaternion, Rows, Vector3, listed
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.contents import SourceFile
 from mbdy.engine.model.display import html_table, table_of_names
-from mbdy.engine.model.faults import RefusalError, UnknownNameError
+from mbdy.engine.model.faults import Findings, UnknownNameError, nearest, shown
+from mbdy.engine.model.fields import (
+    Accelerations,
+    Axes,
+    Axis,
+    BodyInertia,
+    BodyMass,
+    Distance,
+    GravitationalParameter,
+    Lengths,
+    SpinInertia,
+    Switch,
+    TimeConstant,
+    bearing_number,
+)
+from mbdy.engine.model.frames import frame
+from mbdy.engine.model.joint_values import KEYS, VALUES, Motion, independent, joint_values, refuse_key
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
-
-Vector3 = tuple[float, float, float]
-Matrix3 = tuple[Vector3, Vector3, Vector3]
-Quaternion = tuple[float, float, float, float]
-Rows = tuple[tuple[float, ...], ...]
-"""A matrix as a tuple of its rows."""
-Motion = Literal["free", "prescribed", "switchable"]
+from mbdy.engine.model.parts import Part, an, kept, named, names, numbers, part, several, starts, taking, text, value
+from mbdy.engine.model.units import real
 
 INERTIAL = "inertial"
 
-IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
-ZERO3: Vector3 = (0.0, 0.0, 0.0)
+X: Vector3 = (1.0, 0.0, 0.0)
+Y: Vector3 = (0.0, 1.0, 0.0)
+Z: Vector3 = (0.0, 0.0, 1.0)
 
 # Fields that follow from laws of effort, which a type checker cannot know: Any lets it take them as they come.
-_fields: Any = partial(make_dataclass, frozen=True, slots=True, kw_only=True)
+_fields: Any = partial(make_dataclass, bases=(Part,), frozen=True, slots=True, kw_only=True)
 JointValues: Any = _fields("JointValues", [(name, tuple, ()) for name in JOINT_VALUES])
-BearingValues: Any = _fields("BearingValues", [(name, float, value.default) for name, value in BEARING.items()])
+BearingValues: Any = _fields(
+    "BearingValues",
+    [(name, float, value(converter=taking(bearing_number(one)), default=one.default)) for name, one in BEARING.items()],
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@part()
 class Joint(JointValues):
     """One general joint: a placement in the parent, up to 3 translations, then up to 3 rotations.
 
@@ -57,41 +74,68 @@ class Joint(JointValues):
     a law that the joint does not have are empty.
     """
 
-    to: str
-    kind: str = "general"
-    translations: tuple[Vector3, ...] = ()
-    rotations: tuple[Vector3, ...] = ()
-    spherical: bool = False
-    at: Vector3 = ZERO3
-    frame: Quaternion = IDENTITY
-    motion: tuple[Motion, ...] = ()
-    node: str = ""
+    to: str = value(converter=text)
+    kind: str = value(converter=text, default="general")
+    translations: tuple[Vector3, ...] = value(converter=taking(Axes), default=())
+    rotations: tuple[Vector3, ...] = value(converter=taking(Axes), default=())
+    spherical: bool = value(converter=taking(Switch), default=False)
+    at: Vector3 = value(converter=taking(Lengths), default=ZERO3)
+    frame: Quaternion = value(converter=frame, default=IDENTITY)
+    motion: tuple[Motion, ...] = value(converter=kept, default=())
+    node: str = value(converter=text, default="")
 
-    def __post_init__(self) -> None:
-        self._fill("motion", self.n_u, "free")
+    def _agree(self, findings: Findings) -> None:
+        if self.kind not in KEYS:
+            return findings.refuse("Joint.kind", f"unknown kind of joint {self.kind!r}", nearest(self.kind, KEYS))
+        if not (self.axes or self.spherical) and (self.floating or self.kind == "spherical"):
+            object.__setattr__(self, "translations", (X, Y, Z) if self.floating else ())
+            object.__setattr__(self, "spherical", True)
+        if not independent({"Joint.translations": self.translations, "Joint.rotations": self.rotations}, findings):
+            return None
+        for key, origin in (("at", ZERO3), ("frame", IDENTITY)):
+            if key not in KEYS[self.kind] and getattr(self, key) != origin:
+                refuse_key(self.kind, key, "Joint", findings)
+        for name, entries in joint_values(self, self._given(findings), "Joint", findings).items():
+            object.__setattr__(self, name, entries)
+        if not findings.faults:
+            self._fill_laws(findings)
+        return None
+
+    def _given(self, findings: Findings) -> dict[str, Any]:
+        """The values that were given, each one entry or a list, as far as there may be so many."""
+        given: dict[str, Any] = {}
+        for name in VALUES:
+            entries = findings.attempt(f"Joint.{name}", listed, getattr(self, name), instead=[])
+            if isinstance(entries, list) and not entries:
+                continue
+            wanted = self._count(name)
+            if name not in KEYS[self.kind]:
+                if _any(entries):
+                    refuse_key(self.kind, name, "Joint", findings)
+            elif isinstance(entries, list) and wanted is not None and len(entries) not in (wanted, self.n_u):
+                remedy = "give one value for all, or one each"
+                findings.refuse(f"Joint.{name}", f"{wanted} values are needed, got {len(entries)}", remedy)
+            else:
+                given[name] = entries
+        return given
+
+    def _count(self, name: str) -> int | None:
+        """How many values of that ``name`` there are; None for a table."""
+        one = JOINT_VALUES.get(name)
+        return self.n_u if one is None or one.speeds else None if one.points else self.n_coordinates
+
+    def _fill_laws(self, findings: Findings) -> None:
+        """Defaults where nothing was given."""
         for law in LAWS:
             first = law.values[0].name
-            for value in law.values:
-                if value.points:
-                    self._check_points(value.name)
-                elif law.always or getattr(self, first):
-                    self._fill(value.name, self.n_u if value.speeds else self.n_coordinates, value.default)
-                elif getattr(self, value.name):
-                    raise RefusalError(f"joint {value.name}: has no sense without {first}")
-
-    def _fill(self, name: str, count: int, default: float | str | None) -> None:
-        value = getattr(self, name)
-        if not value and default is not None:
-            object.__setattr__(self, name, (default,) * count)
-        elif len(value) != count:
-            raise RefusalError(f"joint {name}: {count} values are needed, got {len(value)}")
-
-    def _check_points(self, name: str) -> None:
-        points = getattr(self, name)
-        if points and (self.floating or self.n_coordinates != 1):
-            raise RefusalError(f"joint {name}: needs exactly one coordinate, the joint has {self.n_coordinates}")
-        if len(points) == 1 or any(len(point) != 2 for point in points):
-            raise RefusalError(f"joint {name}: two points or more are needed, each a pair of numbers")
+            present = law.always or getattr(self, first)
+            for one in law.values:
+                if present and not one.points and one.default is not None and not getattr(self, one.name):
+                    object.__setattr__(self, one.name, (one.default,) * (self._count(one.name) or 0))
+                elif getattr(self, one.name) and not present:
+                    findings.refuse(f"Joint.{one.name}", f"has no sense without {first}", f"give {first} too")
+        if not self.motion:
+            object.__setattr__(self, "motion", ("free",) * self.n_u)
 
     @property
     def laws(self) -> tuple[str, ...]:
@@ -133,7 +177,7 @@ class Joint(JointValues):
         return self.translations + self.rotations
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@part()
 class Wheel(BearingValues):
     """A rotor in a body that already includes its mass and inertia.
 
@@ -141,8 +185,8 @@ class Wheel(BearingValues):
     ``damping`` [N.m.s/rad] and Coulomb ``friction`` [N.m], smoothed below ``friction_rate`` [rad/s].
     """
 
-    axis: Vector3
-    inertia: float
+    axis: Vector3 = value(converter=taking(Axis))
+    inertia: float = value(converter=taking(SpinInertia))
 
     @property
     def bearing(self) -> bool:
@@ -150,8 +194,8 @@ class Wheel(BearingValues):
         return self.damping != 0 or self.friction != 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+@part()
+class Node(Part):
     """A point of a body where forces enter, motion is read, joints and loops sit: ``at`` [m] from the body's origin.
 
     On a flexible body it moves and turns with the modes ``eta``: by ``shape`` (6 rows of m, the first three turning,
@@ -159,13 +203,19 @@ class Node:
     the foreshortening that lets loads stiffen the body. All in body axes; empty is zero.
     """
 
-    at: Vector3
-    shape: Rows = ()
-    bend: tuple[Rows, ...] = ()
+    at: Vector3 = value(converter=taking(Lengths))
+    shape: Rows = value(converter=numbers, default=())
+    bend: tuple[Rows, ...] = value(converter=numbers, default=())
+
+    def _agree(self, findings: Findings) -> None:
+        for name, rows in (("shape", 6), ("bend", 3)):
+            entries = getattr(self, name)
+            if len(entries) not in (0, rows) or len({len(entry) for entry in entries}) > 1:
+                findings.refuse(f"Node.{name}", f"{rows} rows of one length are needed, got {len(entries)}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flex:
+@part()
+class Flex(Part):
     """Modes of a flexible body: m displacement fields of its material about the body frame, small ones.
 
     A point at ``r`` (body axes, from the origin, which the modes neither move nor turn, except in a floating root)
@@ -187,25 +237,25 @@ class Flex:
     and O. Wallrapp, Standardization of flexible body modeling (1994), with all terms up to second order in eta.
     """
 
-    mass: Rows
-    stiffness: Rows
-    damping: Rows
-    coupling: Rows
-    inertia_first: tuple[Matrix3, ...] = ()
-    inertia_second: tuple[tuple[Matrix3, ...], ...] = ()
-    gyroscopic: tuple[tuple[Vector3, ...], ...] = ()
-    moment_second: tuple[Rows, ...] = ()
+    mass: Rows = value(converter=numbers)
+    stiffness: Rows = value(converter=numbers)
+    damping: Rows = value(converter=numbers)
+    coupling: Rows = value(converter=numbers)
+    inertia_first: tuple[Matrix3, ...] = value(converter=numbers, default=())
+    inertia_second: tuple[tuple[Matrix3, ...], ...] = value(converter=numbers, default=())
+    gyroscopic: tuple[tuple[Vector3, ...], ...] = value(converter=numbers, default=())
+    moment_second: tuple[Rows, ...] = value(converter=numbers, default=())
 
-    def __post_init__(self) -> None:
+    def _agree(self, findings: Findings) -> None:
         m = self.modes
-        sizes = {"mass": m, "stiffness": m, "damping": m, "coupling": 6}
-        for name, rows in sizes.items():
-            value = getattr(self, name)
-            if len(value) != rows or any(len(row) != m for row in value):
-                raise RefusalError(f"flex {name}: a matrix ({rows}, {m}) is needed")
-        for name, size in (("inertia_first", m), ("inertia_second", m), ("gyroscopic", m), ("moment_second", 3)):
-            if len(getattr(self, name)) not in (0, size):
-                raise RefusalError(f"flex {name}: {size} entries are needed, got {len(getattr(self, name))}")
+        shapes = {
+            "mass": (m, m), "stiffness": (m, m), "damping": (m, m), "coupling": (6, m), "inertia_first": (m, 3, 3),
+            "inertia_second": (m, m, 3, 3), "gyroscopic": (m, m, 3), "moment_second": (3, m, m),
+        }  # fmt: skip
+        for name, shape in shapes.items():
+            entries = getattr(self, name)
+            if not _shaped(entries, shape) and (entries or len(shape) == 2):
+                findings.refuse(f"Flex.{name}", f"numbers of shape {shape} are needed", "with a row for each mode")
 
     @property
     def modes(self) -> int:
@@ -213,21 +263,21 @@ class Flex:
         return len(self.mass)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
+@part()
+class Body(Part):
     """A body: ``mass`` [kg], ``com`` [m] from its origin and ``inertia`` [kg.m2] about it, body axes, undeformed.
 
     It is flexible with ``flex``.
     """
 
-    name: str
-    joint: Joint
-    mass: float
-    com: Vector3 = ZERO3
-    inertia: Matrix3 = (ZERO3, ZERO3, ZERO3)
-    wheels: Mapping[str, Wheel] = field(default_factory=dict)
-    nodes: Mapping[str, Node] = field(default_factory=dict)
-    flex: Flex | None = None
+    name: str = value(converter=text)
+    joint: Joint = value(converter=an(Joint))
+    mass: float = value(converter=taking(BodyMass))
+    com: Vector3 = value(converter=taking(Lengths), default=ZERO3)
+    inertia: Matrix3 = value(converter=taking(BodyInertia), default=(ZERO3, ZERO3, ZERO3))
+    wheels: Mapping[str, Wheel] = value(converter=named(Wheel), default_factory=dict)
+    nodes: Mapping[str, Node] = value(converter=named(Node), default_factory=dict)
+    flex: Flex | None = value(converter=an(Flex, optional=True), default=None)
 
     @property
     def modes(self) -> int:
@@ -235,8 +285,8 @@ class Body:
         return self.flex.modes if self.flex else 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+@part()
+class Side(Part):
     """One side of a loop: a place on a body, or in inertial space.
 
     ``body`` is its name or ``"inertial"``; ``node`` one of its nodes, empty for its origin; ``at`` [m] from there, in
@@ -244,14 +294,14 @@ class Side:
     the loop frame of this side to those in the node's axes.
     """
 
-    body: str
-    node: str = ""
-    at: Vector3 = ZERO3
-    frame: Quaternion = IDENTITY
+    body: str = value(converter=text)
+    node: str = value(converter=text, default="")
+    at: Vector3 = value(converter=taking(Lengths), default=ZERO3)
+    frame: Quaternion = value(converter=frame, default=IDENTITY)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loop:
+@part()
+class Loop(Part):
     """A constraint between two places, each with a loop frame: ``rows`` of six relative motions are held at zero.
 
     ``rows``           1, 2, 3: turning of b against a about x, y, z of a's loop frame; 4, 5, 6: moving along them.
@@ -263,23 +313,28 @@ class Loop:
     ``closed``         whether it is closed at the start; ``switchable`` whether it can be opened and closed.
     """
 
-    name: str
-    a: Side
-    b: Side
-    rows: tuple[int, ...] = ()
-    distance: float | None = None
-    kind: str = "rows"
-    time_constant: float = 0.1
-    closed: bool = True
-    switchable: bool = False
+    name: str = value(converter=text)
+    a: Side = value(converter=an(Side))
+    b: Side = value(converter=an(Side))
+    rows: tuple[int, ...] = value(converter=kept, default=())
+    distance: float | None = value(converter=taking(Distance | None), default=None)
+    kind: str = value(converter=text, default="rows")
+    time_constant: float = value(converter=taking(TimeConstant), default=0.1)
+    closed: bool = value(converter=taking(Switch), default=True)
+    switchable: bool = value(converter=taking(Switch), default=False)
 
-    def __post_init__(self) -> None:
-        if (self.distance is None) == (not self.rows):
-            raise RefusalError(f"loop {self.name}: either rows or a distance is needed")
+    def _agree(self, findings: Findings) -> None:
+        rows = findings.attempt("Loop.rows", listed, self.rows)
+        if not isinstance(rows, list) or not all(type(row) is int and 1 <= row <= 6 for row in rows):
+            return findings.refuse("Loop.rows", f"must be numbers from 1 to 6, got {shown(self.rows)}")
+        object.__setattr__(self, "rows", tuple(sorted(rows)))
+        if len(set(rows)) < len(rows):
+            findings.refuse("Loop.rows", f"names a row twice, got {shown(self.rows)}", "keep one of them")
+        if (self.distance is None) == (not rows):
+            findings.refuse("Loop.rows", "either rows or a distance is needed", f"give one of them to {self.name!r}")
         if not (self.closed or self.switchable):
-            raise RefusalError(f"loop {self.name}: one that starts open must be switchable")
-        if tuple(sorted(set(self.rows))) != tuple(self.rows) or not set(self.rows) <= {1, 2, 3, 4, 5, 6}:
-            raise RefusalError(f"loop {self.name}: rows must be increasing numbers from 1 to 6, got {self.rows}")
+            findings.refuse("Loop.switchable", "must be true of a loop that starts open", "or let it start closed")
+        return None
 
     @property
     def size(self) -> int:
@@ -287,31 +342,31 @@ class Loop:
         return len(self.rows) or 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GravityGradient:
+@part()
+class GravityGradient(Part):
     """Gravity that differs over the system: start values of that (`mbdy.engine.order_n.gravity_gradient`).
 
     ``orbit_position`` [m] leads from the attracting centre to the system's mass centre, inertial axes;
     ``gravitational_parameter`` [m3/s2] is that centre's, the Earth's unless given.
     """
 
-    orbit_position: Vector3 = (7e6, 0.0, 0.0)
-    gravitational_parameter: float = 3.986004418e14
+    orbit_position: Vector3 = value(converter=taking(Lengths), default=(7e6, 0.0, 0.0))
+    gravitational_parameter: float = value(converter=taking(GravitationalParameter), default=3.986004418e14)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PortChoice:
+@part()
+class PortChoice(Part):
     """Which inputs and outputs a system has, as names or patterns (``"*.joint.torque"``); None: all of them.
 
     An input that is left out keeps its start value, and a state whose output is left out its start value's name.
     """
 
-    inputs: tuple[str, ...] | None = None
-    outputs: tuple[str, ...] | None = None
+    inputs: tuple[str, ...] | None = value(converter=names, default=None)
+    outputs: tuple[str, ...] | None = value(converter=names, default=None)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Model:
+@part(slots=False, repr=False)
+class Model(Part):
     """A system of bodies in the order of its file, with gravity [m/s2] and the start of a run.
 
     ``initial`` holds start values in SI by the names of `mbdy.engine.model.ports` without index
@@ -322,20 +377,39 @@ class Model:
     of joints. ``port_choice`` says which inputs and outputs there are.
     """
 
-    name: str
-    bodies: tuple[Body, ...]
-    gravity: Vector3 = ZERO3
-    initial: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    gravity_gradient: GravityGradient | None = None
+    name: str = value(converter=text)
+    bodies: tuple[Body, ...] = value(converter=several(Body))
+    gravity: Vector3 = value(converter=taking(Accelerations), default=ZERO3)
+    initial: Mapping[str, tuple[float, ...]] = value(converter=starts, default_factory=dict)
+    gravity_gradient: GravityGradient | None = value(converter=an(GravityGradient, optional=True), default=None)
     source: str = ""
     files: tuple[SourceFile, ...] = field(default=(), compare=False)
-    loops: tuple[Loop, ...] = ()
-    port_choice: PortChoice = PortChoice()
-    guess: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    loops: tuple[Loop, ...] = value(converter=several(Loop), default=())
+    port_choice: PortChoice = value(converter=an(PortChoice), default=PortChoice())
+    guess: Mapping[str, tuple[float, ...]] = value(converter=starts, default_factory=dict)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "initial", MappingProxyType(dict(self.initial)))
-        object.__setattr__(self, "guess", MappingProxyType(dict(self.guess)))
+    def _agree(self, findings: Findings) -> None:
+        from mbdy.engine.model.tree_rules import check_parts
+
+        check_parts(self, findings)
+        if not findings.faults:
+            self._start(findings)
+
+    def _start(self, findings: Findings) -> None:
+        """Start values that were given as anyone gives them, in SI."""
+        from mbdy.engine.model.ports import ports
+        from mbdy.engine.model.starts import start_of
+
+        if all(map(_in_si, (*self.initial.values(), *self.guess.values()))):
+            return
+        bodies = Draft(name="", bodies=self.bodies)
+        variables = ports(bodies).starts
+        for table in ("initial", "guess"):
+            starts = {
+                name: start_of(name, value, f"{table}.{name}", bodies.index, variables, findings)
+                for name, value in getattr(self, table).items()
+            }
+            object.__setattr__(self, table, MappingProxyType(starts))
 
     def __repr__(self) -> str:
         loops = f", {len(self.loops)} loops" if self.loops else ""
@@ -350,8 +424,8 @@ class Model:
         return {**self.__dict__, "initial": dict(self.initial), "guess": dict(self.guess)}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state)
-        self.__post_init__()
+        proxies = {key: MappingProxyType(state[key]) for key in ("initial", "guess")}  # pyright: ignore
+        self.__dict__.update(state, **proxies)
 
     @property
     def standing(self) -> dict[str, int]:
@@ -379,3 +453,27 @@ class Model:
             return self.bodies[self.index[name]]
         except KeyError:
             raise UnknownNameError(f"no body {name!r}; bodies are {', '.join(self.index)}") from None
+
+
+@part(slots=False, repr=False)
+class Draft(Model):
+    """A model that is being read: its parts are judged by the reader, which tells all that is wrong at once."""
+
+    def _agree(self, findings: Findings) -> None:
+        pass
+
+
+def _in_si(start: object) -> bool:
+    return isinstance(start, tuple) and all(type(number) is float and isfinite(number) for number in start)
+
+
+def _any(entries: Any) -> bool:
+    """Whether some of ``entries`` is not zero."""
+    return any(map(_any, entries)) if isinstance(entries, list) else real(entries) != 0.0
+
+
+def _shaped(entries: Any, shape: tuple[int, ...]) -> bool:
+    """Whether tuples in tuples have that shape."""
+    if not shape:
+        return not isinstance(entries, tuple)
+    return isinstance(entries, tuple) and len(entries) == shape[0] and all(_shaped(e, shape[1:]) for e in entries)

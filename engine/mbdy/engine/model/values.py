@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mbdy.engine.model.arrays import listed, symmetric_tensor
 from mbdy.engine.model.faults import OptionError, RefusalError, nearest, shown
-from mbdy.engine.model.system import Matrix3
 from mbdy.engine.model.units import quantity, real
 from mbdy.engine.model.variables import UPPER, Variable
 
@@ -20,10 +20,6 @@ WORDS = {"true": 1.0, "yes": 1.0, "on": 1.0, "false": 0.0, "no": 0.0, "off": 0.0
 """What a Boolean may be called besides 1 and 0."""
 VECTORS = ("attitude", "omega", "at", "frame", "axis", "force", "torque")
 """Of a joint: elements of which each is to be given."""
-ASYMMETRY = 1e-9
-"""Largest difference of mirrored entries, relative to the largest entry, that rounding explains."""
-NEGATIVE_MOMENT = 1e-9
-"""Largest negative principal moment, relative to the largest entry, that rounding of the entries explains."""
 
 
 def values_of(name: str, variable: Variable, part: slice, value: object) -> list[float]:
@@ -73,29 +69,6 @@ def elements(variable: Variable, part: slice, entries: Any, *, bare: bool = Fals
     return entries
 
 
-def listed(value: object) -> Any:
-    """``value`` as one entry, or as a list of entries or lists of them, from sequences and arrays of any library.
-
-    Raises `RefusalError` for an array with masked values.
-    """
-    if isinstance(value, np.ma.MaskedArray):
-        raise RefusalError("must be real numbers, got masked values", "fill them first, e.g. with .filled(0.0)")
-    if isinstance(value, np.ndarray):
-        return value.tolist() if value.ndim and value.dtype.kind in "fiubU" else _rows(value)
-    if isinstance(value, str | bytes | bytearray | np.generic):
-        return value
-    if isinstance(value, Sequence):
-        return [listed(entry) for entry in value]
-    if hasattr(value, "__array__") and (array := np.asarray(value)).ndim:
-        return listed(array)
-    return value
-
-
-def _rows(array: NDArray[Any]) -> Any:
-    """The entries of an array of any objects, each as it is."""
-    return [listed(entry) for entry in array] if array.ndim else array[()]
-
-
 def array_of(what: str, value: object, unit: str = "", *, boolean: bool = False) -> Array:
     """``value``, one number or rows of them as `listed` takes them, as an array of floats of its shape, which may be
     not finite; texts with their unit where a ``unit`` is given. Raises `RefusalError` that names ``what``."""
@@ -142,23 +115,6 @@ def chosen(what: str, value: object, known: Collection[str]) -> str:
         meant = f"; {near}" if near and not near.startswith("known") else ""
         raise OptionError(f"{what}: {shown(value)} is unknown{meant}; choose one of {', '.join(known)}")
     return value
-
-
-def symmetric_tensor(tensor: Matrix3) -> Matrix3:
-    """``tensor`` with mirrored products made equal. Raises `RefusalError` for more than rounding, and for a negative
-    principal moment."""
-    scale = max(abs(entry) for row in tensor for entry in row)
-    for i, j in ((0, 1), (0, 2), (1, 2)):
-        if abs(tensor[i][j] - tensor[j][i]) > ASYMMETRY * scale:
-            message = f"must be symmetric, but entry [{i + 1},{j + 1}] is {tensor[i][j]} and [{j + 1},{i + 1}] is "
-            raise RefusalError(f"{message}{tensor[j][i]}", "make the two equal, or give the three principal moments")
-    matrix = np.array(tensor)
-    least = float(np.linalg.eigvalsh(matrix / scale)[0]) * scale if scale else 0.0
-    if least < -NEGATIVE_MOMENT * scale:
-        remedy = "check the signs and that it is taken about the mass centre; moments must be >= 0 kg.m2"
-        raise RefusalError(f"has a negative principal moment, {least:.6g} kg.m2", remedy)
-    x, y, z = np.where(matrix == matrix.T, matrix, matrix / 2 + matrix.T / 2).tolist()  # halves of tiny ones round
-    return (tuple(x), tuple(y), tuple(z))
 
 
 def _tensor(entries: list[Any], unit: str, bare: bool) -> list[Any]:

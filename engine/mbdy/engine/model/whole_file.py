@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.faults import OptionError, RefusalError, WriteError, shown
 
 PART = ".mbdy-"
 """How the names of files begin that are not whole yet."""
@@ -25,31 +25,54 @@ def whole_file(path: str | os.PathLike[str], *, binary: bool = False) -> Iterato
     """A file to write, UTF-8 or ``binary``, that is at ``path`` once the block has ended well.
 
     Until then, and after any fault, ``path`` is as it was. Links are followed, to a file that is not there yet too, and
-    keep pointing to it; a stream (`is_stream`) is written straight. Raises OSError, which names ``path``.
+    keep pointing to it; a stream (`is_stream`) is written straight. Raises as `writing`.
     """
     kind: dict[str, Any] = {"mode": "wb"} if binary else {"mode": "w", "encoding": "utf-8", "newline": "\n"}
     part: Path | None = None
+    with writing(path):
+        try:
+            if is_stream(path):
+                with _stream(path, kind) as straight:
+                    yield straight
+                return
+            target = Path(os.path.realpath(path))
+            handle, name = tempfile.mkstemp(dir=target.parent, prefix=PART, suffix=".part")
+            part = Path(name)
+            with os.fdopen(handle, **kind) as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            part.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
+            part.replace(target)
+        finally:
+            if part:
+                part.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Within the block what the system says against writing ``path`` is a `WriteError` that names it.
+
+    Raises `OptionError` for what is no path.
+    """
+    file_path(path)
     try:
-        if is_stream(path):
-            with _stream(path, kind) as straight:
-                yield straight
-            return
-        target = Path(os.path.realpath(path))
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=PART, suffix=".part")
-        part = Path(name)
-        with os.fdopen(handle, **kind) as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
-        part.replace(target)
-    except OSError as fault:
-        if fault.filename is None or Path(fault.filename).name.startswith(PART):
-            raise OSError(fault.errno, fault.strerror or str(fault), str(path)) from None
+        yield
+    except WriteError:
         raise
-    finally:
-        if part:
-            part.unlink(missing_ok=True)
+    except OSError as fault:
+        kind = type(fault)
+        fits = WriteError if kind is OSError else type(WriteError.__name__, (WriteError, kind), {})
+        own = fault.filename is None or Path(fault.filename).name.startswith(PART)
+        raise fits(fault.errno, fault.strerror or str(fault), str(path) if own else str(fault.filename)) from None
+
+
+def file_path(path: object) -> str:
+    """``path`` as text. Raises `OptionError` for what is none: numbers, which `open` takes for open files, too."""
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else path
+    if not isinstance(text, str) or "\0" in text:
+        raise OptionError(f"path: the path of a file is needed, got {shown(path)}")
+    return text
 
 
 def same(path: Path, other: Path) -> bool:
@@ -61,6 +84,7 @@ def same(path: Path, other: Path) -> bool:
 
 def not_over(path: str | os.PathLike[str], sources: Iterable[str | os.PathLike[str]]) -> None:
     """Refuses to write over a file that was read for a model, with `RefusalError`."""
+    path = file_path(path)
     if any(same(Path(path), Path(source)) for source in sources):
         raise RefusalError(f"{path} was read for this model and would be written over", "give another file name")
 

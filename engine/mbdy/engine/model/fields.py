@@ -1,17 +1,20 @@
-"""Values of a model file beyond one number, as types for pydantic: directions, places, inertia tensors."""
+"""Values of a model, as types for pydantic: what a key of a file and a field of a part made in Python can be.
+
+A number is in SI, text carries its unit; what is judged of one value alone is judged here for both.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Tag
 
+from mbdy.engine.model.arrays import Matrix3, Vector3, listed, mirrored, symmetric_tensor
 from mbdy.engine.model.faults import RefusalError, shown
 from mbdy.engine.model.law import JointValue
-from mbdy.engine.model.system import Matrix3, Vector3
 from mbdy.engine.model.units import Acceleration, Inertia, Length, Mass, Number, quantity
-from mbdy.engine.model.values import symmetric_tensor
 
 SHORT_AXIS, LONG_AXIS = 1e-60, 1e60
 """Axes outside these sizes are scaled to one, lest their squares leave the range of floats."""
@@ -19,6 +22,7 @@ SHORT_AXIS, LONG_AXIS = 1e-60, 1e60
 
 def _sized(count: int | None, what: str) -> BeforeValidator:
     def check(value: object) -> object:
+        value = listed(value)
         if not isinstance(value, list):
             raise RefusalError(f"must be a list of {what}, got {shown(value)}", f"write {what} in brackets, [..., ...]")
         if count is not None and len(value) != count:
@@ -44,9 +48,9 @@ def _somewhere(position: Vector3) -> Vector3:
 
 
 def _truth(value: object) -> object:
-    if not isinstance(value, bool):
+    if not isinstance(value, bool | np.bool_):
         raise RefusalError(f"must be true or false, got {shown(value)}", "write true or false, without quotes")
-    return value
+    return bool(value)
 
 
 def _bounded(unit: str, remedy: str = "give another value", *, zero: bool = True) -> AfterValidator:
@@ -64,6 +68,7 @@ def _diagonal(moments: Vector3) -> Matrix3:
 
 
 def _inertia_form(value: object) -> str:
+    value = listed(value)
     return "tensor" if isinstance(value, list) and any(isinstance(row, list) for row in value) else "diagonal"
 
 
@@ -88,6 +93,10 @@ OrbitPosition = Annotated[tuple[Length, Length, Length], AfterValidator(_somewhe
 GravitationalParameter = Annotated[
     float, BeforeValidator(partial(quantity, unit="m3/s2")), _bounded("m3/s2", zero=False)
 ]
+Distance = Annotated[Length, _bounded("m", 'use kind = "ball" for places that coincide', zero=False)]
+TimeConstant = Annotated[
+    float, BeforeValidator(partial(quantity, unit="s")), _bounded("s", "0 leaves errors of closure as they are")
+]
 Axis = Annotated[tuple[Number, Number, Number], AfterValidator(_direction), _sized(3, "three numbers")]
 Axes = Annotated[tuple[Axis, ...], _sized(None, "axes")]
 Moments = Annotated[
@@ -102,6 +111,12 @@ InertiaTensor = Annotated[
     Discriminator(_inertia_form),
     AfterValidator(symmetric_tensor),
 ]
+BodyInertia = Annotated[
+    Annotated[Moments, AfterValidator(symmetric_tensor), Tag("diagonal")] | Annotated[Tensor, Tag("tensor")],
+    Discriminator(_inertia_form),
+    AfterValidator(mirrored),
+]
+"""Of a body made in Python, which may be what is left of one: whether its tensor can be is judged where it is used."""
 Rotation = Annotated[
     Annotated[Literal["spherical"], Tag("name")] | Annotated[Axes, Tag("axes")], Discriminator(_rotation_form)
 ]

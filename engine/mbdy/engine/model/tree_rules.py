@@ -1,17 +1,16 @@
-"""What tables of a model file must agree on: names, the tree of bodies, wheels with their body's inertia."""
+"""What parts of a model must agree on: names, the tree of bodies, places on them, wheels with their body's inertia."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
-from mbdy.engine.files.tables import FileTable
 from mbdy.engine.model.faults import Findings, nearest, path_of
-from mbdy.engine.model.limits import NEGATIVE_MINOR
-from mbdy.engine.model.ports import ports
-from mbdy.engine.model.system import INERTIAL, ZERO3, Body, Joint, Model
+from mbdy.engine.model.limits import MOST_LETTERS, MOST_PARTS, NEGATIVE_MINOR
+from mbdy.engine.model.system import INERTIAL, ZERO3, Body, Joint, Model, Side, Vector3
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 NO_BODY = (
@@ -26,19 +25,19 @@ RESERVED = (
 """Names of a body's own that no wheel and no node has."""
 
 
-def check_names(file: FileTable, findings: Findings) -> None:
-    """Refuse names that are not names, and those that are taken."""
-    for name, body in file.body.items():
+def check_names(parts: Mapping[str, tuple[Iterable[str], Collection[str]]], findings: Findings) -> None:
+    """Refuse names that are not names, and those that are taken; ``parts`` are the wheels and nodes of each body."""
+    for name, (wheels, nodes) in parts.items():
         path = path_of(("body", name))
         check_name(name, path, findings)
         if name in NO_BODY:
             findings.refuse(
                 path, f"no body can be called {name!r}", "that name has a meaning of its own; choose another"
             )
-        for sort, names in (("wheel", body.wheel), ("node", body.node)):
-            for part in names:
-                _check_part(name, sort, part, findings)
-        _check_shared(name, body.wheel, body.node, findings)
+        for sort, names in (("wheel", wheels), ("node", nodes)):
+            for one in names:
+                _check_part(name, sort, one, findings)
+        _check_shared(name, wheels, nodes, findings)
 
 
 def check_source_nodes(body: Body, listed: Collection[str], findings: Findings) -> None:
@@ -65,7 +64,9 @@ def _check_shared(body: str, wheels: Iterable[str], nodes: Collection[str], find
 
 def check_name(name: str, path: str, findings: Findings) -> None:
     """Refuse a ``name`` that is no name."""
-    if not NAME.fullmatch(name):
+    if len(name) > MOST_LETTERS:
+        findings.refuse(path, f"has {len(name)} letters, more than {MOST_LETTERS}", "shorten it")
+    elif not NAME.fullmatch(name):
         remedy = f"use letters, digits and _, no digit first, e.g. '{_tidied(name)}'"
         findings.refuse(path, f"{name!r} is not a name", remedy)
 
@@ -108,6 +109,94 @@ def check_parents(joints: Mapping[str, Joint], known: Iterable[str], findings: F
     return cut
 
 
+def check_parts(model: Model, findings: Findings) -> None:
+    """Refuse names, joints, loops, wheels and start values of ``model`` that do not go together."""
+    for sort, parts in (("body", model.bodies), ("loop", model.loops)):
+        if len(parts) > MOST_PARTS:
+            return findings.refuse(sort, f"has {len(parts)} entries, more than {MOST_PARTS}", "split the system")
+        counts = Counter(part.name for part in parts)
+        for name in (name for name, count in counts.items() if count > 1):
+            findings.refuse(path_of((sort, name)), f"is given {counts[name]} times", "give each a name of its own")
+    bodies = {body.name: body for body in model.bodies}
+    if not bodies:
+        findings.refuse("Model.bodies", "there is no body", "give at least one")
+    check_names({name: (body.wheels, body.nodes) for name, body in bodies.items()}, findings)
+    check_parents({name: body.joint for name, body in bodies.items()}, bodies, findings)
+    places = [(path_of(("body", b.name, "joint", "to")), b.joint.to, b.joint.node) for b in model.bodies]
+    for loop in model.loops:
+        check_name(loop.name, path_of(("loop", loop.name)), findings)
+        places += [
+            (path_of(("loop", loop.name, key)), side.body, side.node) for key, side in (("a", loop.a), ("b", loop.b))
+        ]
+    for path, body, node in places:
+        if body == INERTIAL and node:
+            findings.refuse(path, f"inertial space has no node '{node}'", "give a place there")
+        elif body in bodies:
+            check_node(bodies[body], node, path, findings)
+        elif body != INERTIAL and not findings.faulty(path):
+            findings.refuse(path, f"there is no body '{body}'", nearest(body, [*bodies, INERTIAL]))
+    for body in model.bodies:
+        check_wheels(body, findings)
+    return None
+
+
+def check_side(
+    side: Side, place: str, key: str, bodies: Mapping[str, Body], unread: set[str], findings: Findings
+) -> bool:
+    """Whether the ``side`` at the path ``place`` exists and could be read; refuses one that does not exist."""
+    if findings.faulty(place):
+        return False
+    if side.body == INERTIAL:
+        roots = [body.name for body in bodies.values() if body.joint.kind == "attitude"]
+        if side.node:
+            findings.refuse(place, f"inertial space has no node '{side.node}'", f"give at_{key} instead")
+        if roots:
+            message = f"no loop leads to inertial beside a root of kind attitude, which '{roots[0]}' is"
+            findings.refuse(place, message, 'use kind = "free" for that root')
+        return not (side.node or roots)
+    if side.body in unread:
+        return False
+    if side.body not in bodies:
+        findings.refuse(place, f"there is no body '{side.body}'", nearest(side.body, [*bodies, INERTIAL]))
+        return False
+    return check_place(bodies[side.body], side.node, side.at, place, f"at_{key}", findings)
+
+
+def check_joints_places(
+    joints: Mapping[str, Joint], bodies: Mapping[str, Body], unread: set[str], findings: Findings
+) -> None:
+    """Refuse joints on nodes that do not exist, and those on a flexible body beside its nodes."""
+    for name, joint in joints.items():
+        path = path_of(("body", name, "joint", "to"))
+        if joint.to == INERTIAL and joint.node:
+            findings.refuse(path, f"inertial space has no node '{joint.node}'", 'give to = "inertial" and at')
+        elif joint.to in bodies and joint.to not in unread:
+            check_place(bodies[joint.to], joint.node, joint.at, path, "at", findings)
+
+
+def check_place(body: Body, node: str, at: Vector3, path: str, key: str, findings: Findings) -> bool:
+    """Whether ``node`` of ``body`` exists, or else ``at`` is a place that modes do not move."""
+    if findings.faulty(path_of(("body", body.name, "flex"))) or findings.faulty(path_of(("body", body.name, "node"))):
+        return False
+    if not check_node(body, node, path, findings):
+        return False
+    if body.flex and not node and at != ZERO3:
+        message = f"is off the origin of the flexible body '{body.name}', and no node says how modes move it there"
+        remedy = f'give {body.name} a node there and write "{body.name}.NODE", or {key} = [0, 0, 0]'
+        findings.refuse(path, message, remedy)
+        return False
+    return True
+
+
+def check_node(body: Body, node: str, path: str, findings: Findings) -> bool:
+    """Whether ``body`` has that ``node``, or the empty one, its origin."""
+    if not node or node in body.nodes:
+        return True
+    known = nearest(node, body.nodes) if body.nodes else f"add [{path_of(('body', body.name, 'node', node))}]"
+    findings.refuse(path, f"body '{body.name}' has no node '{node}'", known)
+    return False
+
+
 def check_wheels(body: Body, findings: Findings) -> None:
     """Refuse wheels with more spin inertia than their body, which includes them, has about their axes."""
     path = path_of(("body", body.name))
@@ -128,75 +217,6 @@ def check_wheels(body: Body, findings: Findings) -> None:
     if len(body.wheels) > 1 and not findings.faulty(f"{path}.wheel") and _least(rest) < -NEGATIVE_MINOR * scale:
         message = f"its wheels {', '.join(body.wheels)} together have more spin inertia than the body can hold"
         findings.refuse(f"{path}.wheel", message, f"add them to {path}.inertia")
-
-
-def warn_of_body(body: Body, carries: bool, findings: Findings) -> None:
-    """Warn of moments that break the triangle inequality and of a massless body between joints."""
-    path = path_of(("body", body.name))
-    small, middle, large = np.linalg.eigvalsh(np.array(body.inertia)).tolist()
-    if small + middle < large * (1 - NEGATIVE_MINOR):
-        message = f"principal moments {small:.6g}, {middle:.6g}, {large:.6g} kg.m2 break the triangle inequality"
-        remedy = "no rigid body has a moment larger than the sum of the other two; check that it is meant"
-        findings.warn(f"{path}.inertia", message, remedy)
-    if body.mass == 0:
-        if carries:
-            findings.warn(f"{path}.mass", "is 0: a massless body between joints", "check that it is meant")
-        elif large > 0:
-            findings.warn(f"{path}.mass", "is 0, but the body has inertia", "check that it is meant")
-
-
-def warn_of_point_mass(body: Body, findings: Findings) -> None:
-    """Warn of a body whose file leaves its inertia out."""
-    if body.mass > 0 and not body.flex and not np.any(body.inertia):
-        message = "is left out where the body turns, so it is a point mass"
-        findings.warn(f"{path_of(('body', body.name))}.inertia", message, "give it, or [0, 0, 0] if that is meant")
-
-
-def warn_of_origin(body: Body, findings: Findings) -> None:
-    """Warn of modes that move the place where a joint holds their body."""
-    for name, node in body.nodes.items():
-        if not body.joint.floating and node.at == ZERO3 and any(map(any, node.shape)):
-            message = "is at the origin, which the joint holds, and the modes move it"
-            remedy = f"give modes of the held body (for a file of free ones, clamp = '{name}')"
-            findings.warn(path_of(("body", body.name, "node", name)), message, remedy)
-
-
-def warn_of_unturned(model: Model, unturned: Mapping[str, Mapping[str, str]], findings: Findings) -> None:
-    """Warn of what would turn with a node, or turn it, of which its source does not say how it turns.
-
-    ``unturned`` by body and node: the axes about which it does not.
-    """
-    inputs = {variable.name for variable in ports(model).inputs} if unturned else set()
-    for body, nodes in unturned.items():
-        for node, axes in nodes.items():
-            place = (body, node)
-            carried = [b.name for b in model.bodies if (b.joint.to, b.joint.node) == place and _turns_with(b)]
-            carried += [
-                loop.name
-                for loop in model.loops
-                if place in [(side.body, side.node) for side in (loop.a, loop.b)] and any(row < 4 for row in loop.rows)
-            ]
-            torque = f"{body}.{node}.torque"
-            if carried:
-                what = (
-                    f"{', '.join(map(repr, carried))} there does not turn as the body bends, and bends it by no moment"
-                )
-                remedy = "take a node that has them, or a model with all six degrees of freedom there"
-            elif torque in inputs:
-                what, remedy = (
-                    f"the input {torque} bends nothing",
-                    "keep it out of [ports], or take a node that has them",
-                )
-            else:
-                continue
-            message = f"has no rotational freedoms about {axes} in its source: {what}"
-            findings.warn(path_of(("body", body, "node", node)), message, remedy)
-
-
-def _turns_with(body: Body) -> bool:
-    """Whether a body turns with what its joint sits on, and feels it."""
-    still = not any(map(any, body.inertia)) and body.com == ZERO3 and not body.nodes and not body.wheels
-    return not (body.joint.spherical or still)
 
 
 def _tidied(name: str) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown
-from mbdy.engine.model.system import IDENTITY, Quaternion
+from mbdy.engine.model.arrays import IDENTITY, Quaternion, listed
+from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown, warn
 from mbdy.engine.model.units import quantity
 
 UNIT_NORM = 1e-14
@@ -25,6 +25,23 @@ ORTHOGONALITY = 1e-6
 
 _FRAME_KEYS = ("sequence", "angles", "quaternion")
 _EXAMPLE = 'give { sequence = "zyx", angles = ["90 deg", 0, 0] }, { quaternion = [1, 0, 0, 0] } or a 3x3 matrix'
+
+
+def frame(value: object) -> Quaternion:
+    """`frame_of` any rows and tables, or of four numbers in a row, a quaternion. Raises `RefusalError` for the first
+    fault; warns of a quaternion that is scaled."""
+    entries = listed(value)
+    if isinstance(entries, dict):
+        entries = {key: listed(entry) for key, entry in entries.items()}
+    elif isinstance(entries, list) and len(entries) == 4:
+        entries = {"quaternion": entries}
+    findings = Findings()
+    quaternion = frame_of(entries, "", findings)
+    for fault in findings.faults:
+        raise RefusalError(fault.message, fault.remedy, fault.path)
+    for remark in findings.warnings:
+        warn(f"frame{remark}")
+    return quaternion
 
 
 def frame_of(value: object, path: str, findings: Findings) -> Quaternion:

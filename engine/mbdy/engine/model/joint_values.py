@@ -1,0 +1,209 @@
+"""Numbers and motions of a joint's degrees of freedom, as a model file or Python gives them, in SI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+
+import numpy as np
+
+from mbdy.engine.model.arrays import Vector3
+from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown
+from mbdy.engine.model.law import JointValue
+from mbdy.engine.model.laws import JOINT_VALUES, LAWS
+from mbdy.engine.model.limits import PARALLEL
+from mbdy.engine.model.units import odd_angle, quantity
+
+if TYPE_CHECKING:
+    from mbdy.engine.model.system import Joint
+
+Motion = Literal["free", "prescribed", "switchable"]
+MOTIONS: tuple[str, ...] = get_args(Motion)
+_PLACE = {"at", "frame"}
+_POINTS = {name for name, value in JOINT_VALUES.items() if value.points}
+_EFFORT = {*JOINT_VALUES, "motion"} - _POINTS
+VALUES = (*JOINT_VALUES, "motion")
+KEYS: Mapping[str, set[str]] = {
+    "fixed": _PLACE,
+    "revolute": _PLACE | _EFFORT | _POINTS | {"axis"},
+    "prismatic": _PLACE | _EFFORT | _POINTS | {"axis"},
+    "cylindrical": _PLACE | _EFFORT | {"axis"},
+    "universal": _PLACE | _EFFORT | {"axes"},
+    "gimbal": _PLACE | _EFFORT | {"axes", "sequence"},
+    "spherical": _PLACE | _EFFORT,
+    "planar": _PLACE | _EFFORT | {"axis"},
+    "free": {"motion"},
+    "attitude": {"motion"},
+    "general": _PLACE | _EFFORT | _POINTS | {"translation", "rotation"},
+}
+"""What each kind takes in a file besides ``to`` and ``kind``."""
+
+
+def joint_values(joint: Joint, given: Mapping[str, Any], path: str, findings: Findings) -> dict[str, Any]:
+    """The values of laws and the motion that are ``given`` of ``joint``, each one entry or a list, as its fields.
+
+    Faults, and warnings of what a file may have meant otherwise, go to ``findings``.
+    """
+    values: dict[str, Any] = {}
+    for name, value in JOINT_VALUES.items():
+        if name in given:
+            read = _points if value.points else _values
+            values[name] = read(joint, value, given[name], f"{path}.{name}", findings)
+    for name, value in JOINT_VALUES.items():
+        if value.passive and any(number < 0 for number in values.get(name, ())):
+            what = "feeds energy in" if value.speeds else "pushes away from where it is at rest"
+            findings.warn(f"{path}.{name}", f"is negative and {what}", "make sure that it is meant")
+    if "motion" in given and joint.kind != "fixed":
+        values["motion"] = _motion(joint, given["motion"], f"{path}.motion", findings)
+    return _lawful(values, path, findings)
+
+
+def refuse_key(kind: str, key: str, path: str, findings: Findings) -> None:
+    """Refuse a ``key`` that a joint of that ``kind`` does not take."""
+    takes = ", ".join(sorted(KEYS[kind]))
+    findings.refuse(f"{path}.{key}", f"a joint of kind {kind} takes no '{key}'", f"remove it; it takes {takes}")
+
+
+def independent(axes: Mapping[str, tuple[Vector3, ...]], findings: Findings) -> bool:
+    """Whether there are at most three translations and three rotations, and none gives the motion of another.
+
+    ``axes`` by the path that a fault of them names, translations first: they must not depend on each other, nor
+    successive rotations turn about one line.
+    """
+    before = len(findings.faults)
+    for path, vectors in axes.items():
+        if len(vectors) > 3:
+            remedy = "give at most three translations and three rotations"
+            findings.refuse(path, "has more than three axes", remedy)
+    (path, translations), (turning, rotations) = axes.items()
+    units = [np.array(axis) / np.linalg.norm(axis) for axis in translations[:3]]
+    if len(units) > 1 and np.linalg.svd(np.array(units), compute_uv=False)[-1] < PARALLEL:
+        findings.refuse(path, "its axes are not independent", "give axes that span as many directions")
+    for k in range(1, len(rotations)):
+        first, second = (np.array(axis) / np.linalg.norm(axis) for axis in rotations[k - 1 : k + 1])
+        if np.linalg.norm(np.cross(first, second)) < PARALLEL:
+            message = f"axes {k} and {k + 1} are parallel, so the two turn about one line"
+            findings.refuse(turning, message, "give successive axes different directions")
+    return len(findings.faults) == before
+
+
+def _lawful(values: dict[str, Any], path: str, findings: Findings) -> dict[str, Any]:
+    """``values`` without the laws that lack a value or have an impossible one, which are refused."""
+    for law in LAWS:
+        present = [value for value in law.values if value.name in values]
+        if not present:
+            continue
+        needed = [value.name for value in law.values if value.default is None]
+        missing = [name for name in needed if name not in values]
+        others = ", ".join(value.name for value in present)
+        for name in missing:
+            message = f"is missing beside '{present[0].name}'"
+            findings.refuse(f"{path}.{name}", message, f"give it too, or take out {others}")
+        if law.either and not missing and not any(name in values for name in law.either):
+            missing = list(law.either)
+            message = f"is missing beside '{present[0].name}'"
+            findings.refuse(f"{path}.{missing[0]}", message, f"give {' or '.join(law.either)}, or both")
+        sound = not missing and all(values[value.name] for value in present)
+        for value in present if sound else ():
+            least, numbers = value.minimum, values[value.name]
+            low = [n for n in numbers if least is not None and (n < least or (value.above and n == least))]
+            for wrong in low[:1]:
+                wanted = f"{'>' if value.above else '>='} {least:g}"
+                findings.refuse(f"{path}.{value.name}", f"must be {wanted}, got {wrong}", "give another value")
+                sound = False
+        for value in present if sound else ():
+            paired = value.below in values
+            pairs = zip(values[value.name], values[value.below], strict=True) if paired else ()
+            if not all(low < high for low, high in pairs):
+                findings.refuse(f"{path}.{value.name}", f"must be below {value.below}", "swap the two")
+                sound = False
+        if not sound:
+            values = {name: numbers for name, numbers in values.items() if JOINT_VALUES.get(name) not in law.values}
+    return values
+
+
+def _values(joint: Joint, value: JointValue, raw: object, path: str, findings: Findings) -> tuple[float, ...]:
+    """One number for each degree of freedom or each coordinate, in SI."""
+    units = [value.translation] * joint.n_translations + [value.rotation] * joint.n_rotations
+    wanted = joint.n_u if value.speeds else joint.n_coordinates
+    entries = raw if isinstance(raw, list) else [raw] * joint.n_u
+    if len(entries) not in (joint.n_u, wanted):
+        findings.refuse(path, f"has {len(entries)} values for {_freedoms(joint)}", _how_many(joint))
+        return ()
+    numbers, messages = [], set()
+    for k, (entry, unit) in enumerate(zip(entries, units, strict=False)):
+        place = f"{path}[{k + 1}]" if isinstance(raw, list) else path
+        try:
+            numbers.append(quantity(entry, unit))
+            odd = odd_angle(entry, unit)
+            if odd and (str(odd) not in messages or isinstance(raw, list)):
+                findings.warn(place, odd.message, odd.remedy)
+                messages.add(str(odd))
+        except RefusalError as refusal:
+            if str(refusal) not in messages or isinstance(raw, list):
+                findings.refuse(place, refusal.message, refusal.remedy)
+            messages.add(str(refusal))
+            numbers.append(0.0)
+    if any(numbers[wanted:]):
+        what = f"a spherical joint has no angle for a {value.name} to act on"
+        remedy = "use a gimbal or a torque input" if not wanted else f"give {wanted} values, for its translations only"
+        findings.refuse(path, what, remedy)
+    return tuple(numbers[:wanted])
+
+
+def _points(
+    joint: Joint, value: JointValue, raw: object, path: str, findings: Findings
+) -> tuple[tuple[float, float], ...]:
+    """The points of a table over the only coordinate in SI, increasing; none where there are faults."""
+    if joint.n_coordinates != 1:
+        message = f"needs a joint with exactly one distance or angle, this one has {joint.n_coordinates}"
+        findings.refuse(
+            path, message, "give it to one with exactly one coordinate, or split the joint with a massless body"
+        )
+        return ()
+    units = ("m", value.translation) if joint.n_translations else ("rad", value.rotation)
+    example = f'[["-1 {units[0]}", "0.4 {units[1]}"], ["1 {units[0]}", "-0.4 {units[1]}"]]'
+    if not isinstance(raw, list) or len(raw) < 2 or not all(isinstance(p, list) and len(p) == 2 for p in raw):
+        findings.refuse(path, f"must be two points or more, each a pair, got {shown(raw)}", f"for example {example}")
+        return ()
+    points: list[tuple[float, float]] = []
+    before = len(findings.faults)
+    for k, point in enumerate(raw):
+        numbers = []
+        for i, (entry, unit) in enumerate(zip(point, units, strict=True)):
+            place = f"{path}[{k + 1}][{i + 1}]"
+            numbers.append(findings.attempt(place, quantity, entry, unit))
+            if odd := odd_angle(entry, unit):
+                findings.warn(place, odd.message, odd.remedy)
+        points.append((numbers[0], numbers[1]))
+    if len(findings.faults) > before:
+        return ()
+    for k, (last, point) in enumerate(pairwise(points)):
+        if not point[0] > last[0]:
+            message = f"must be above {last[0]:.6g} {units[0]} of the point before, got {point[0]:.6g} {units[0]}"
+            findings.refuse(f"{path}[{k + 2}][1]", message, "give the points in the order of their first numbers")
+            return ()
+    return tuple(points)
+
+
+def _motion(joint: Joint, raw: object, path: str, findings: Findings) -> tuple[Motion, ...]:
+    entries = raw if isinstance(raw, list) else [raw] * joint.n_u
+    if len(entries) != joint.n_u:
+        findings.refuse(path, f"has {len(entries)} values for {_freedoms(joint)}", _how_many(joint))
+        return ()
+    for k, entry in enumerate(entries):
+        place = f"{path}[{k + 1}]" if isinstance(raw, list) else path
+        if entry not in MOTIONS:
+            near = nearest(entry, MOTIONS) if isinstance(entry, str) else f"it is one of {', '.join(MOTIONS)}"
+            findings.refuse(place, f"unknown motion {shown(entry)}", near)
+            return ()
+    return cast("tuple[Motion, ...]", tuple(entries))
+
+
+def _how_many(joint: Joint) -> str:
+    return "give one value" if joint.n_u == 1 else f"give one value for all, or {joint.n_u}"
+
+
+def _freedoms(joint: Joint) -> str:
+    return f"{joint.n_u} degree{'s' if joint.n_u != 1 else ''} of freedom"
