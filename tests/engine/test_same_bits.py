@@ -101,6 +101,9 @@ OTHERS = {
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings(
+    "ignore:.*triangle inequality:mbdy.engine.ModelWarning", "ignore:.*massless body:mbdy.engine.ModelWarning"
+)
 @pytest.mark.skipif(sys.platform != "linux" or not find_spec("ziglang"), reason="programs of Linux by ziglang")
 @pytest.mark.parametrize("name", ["five", "arm", "loop"])
 def test_bits_are_the_same_with_every_compiler_and_machine(name, tmp_path):
