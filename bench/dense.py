@@ -67,7 +67,7 @@ class _Dense:
     column_at: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.assembly = assembly = _Assembly(self.model, ports(self.model))
+        self.assembly = assembly = _Assembly(self.model, ports(self.model), framed=False)
         self.layout, self.kernels = assembly.layout, Kernels()
         self.x, self.u = MX.sym("x", self.layout.n_x), MX.sym("u", len(assembly.ports.input_names))
         self.k = MX.sym("k", self.layout.n_k)

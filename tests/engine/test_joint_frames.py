@@ -10,7 +10,8 @@ import pytest
 
 from mbdy.engine import Body, Joint, Model
 from mbdy.engine.model.ports import ports
-from mbdy.engine.order_n.equations import _Assembly
+from mbdy.engine.order_n.derivatives import forward_of
+from mbdy.engine.order_n.equations import _Assembly, equations
 from mbdy.engine.order_n.kernels import Kernels
 from mechanisms import hinge, three_legs
 from oracles.random_models import random_inputs, random_model, random_state
@@ -29,9 +30,7 @@ DIRECTIONS = {
 
 def rates_and_outputs(model: Model, *, along: bool) -> ca.Function:
     """x' and y of x, u, k, with frames ``along`` joints or in the bodies' own axes."""
-    assembly = _Assembly(model, ports(model))
-    if not along:
-        assembly.in_joint_frames = lambda system, k: system
+    assembly = _Assembly(model, ports(model), framed=along)
     x, u, k = assembly.symbols().values()
     rates, outputs = assembly.derivatives(x, u, k, Kernels()), assembly.outputs(x, u, k, Kernels())
     return ca.Function("rates_and_outputs", [x, u, k], [ca.vertcat(*rates), ca.vertcat(*outputs)])
@@ -82,7 +81,7 @@ def test_right_angles_are_exact() -> None:
 
 def test_frames_are_where_they_save_work() -> None:
     model = arm([SKEW] * 4, branched=True)
-    tip = Body(name="tip", mass=1.0, inertia=diagonal(1.0, 1.0, 1.0), joint=Joint(to="b3", kind="weld"))
+    tip = Body(name="tip", mass=1.0, inertia=diagonal(1.0, 1.0, 1.0), joint=Joint(to="b3", kind="fixed"))
     model = replace(model, bodies=(*model.bodies, tip))
     frames = [kind.frame for kind in _Assembly(model, ports(model)).layout.framed_structures]
     # the bus has its own axes; a second child takes one turn more
@@ -97,3 +96,18 @@ def arm(directions: list[tuple[float, float, float]], *, branched: bool = False)
         joint = hinge(to, axis, (0.1, 0.2 * n, -0.3))
         bodies.append(Body(name=f"b{n}", mass=2.0, com=(0.3, 0.1, -0.2), inertia=diagonal(0.9, 1.0, 1.2), joint=joint))
     return Model(name="arm", bodies=tuple(bodies))
+
+
+def test_derivatives_by_axes_that_are_parallel() -> None:
+    model = arm(DIRECTIONS["parallel"])
+    made, rng = equations(model), np.random.default_rng(4)
+    x, u, p = random_state(rng, model), random_inputs(rng, model), np.array(made.ports.vector("parameter"))
+    along = np.zeros(len(p))
+    along[made.ports.by_name["b1.joint.axis"].places] = (0.4, -0.3, 0.0)
+    own = made.in_own_axes()
+    k = own.prepare(p)
+    dk = forward_of(own.prepare)(p, along)
+    slope = np.array(forward_of(own.derivatives)(x, u, k, 0, 0, dk)).ravel()
+    step = 1e-5
+    ahead, behind = (np.array(made.derivatives(x, u, made.prepare(p + h * along))).ravel() for h in (step, -step))
+    np.testing.assert_allclose(slope, (ahead - behind) / (2 * step), rtol=1e-6, atol=1e-8 * np.abs(slope).max())

@@ -126,8 +126,8 @@ int partial_forward(struct partial *d, mbdy_core *core, int initial, int paramet
     }
     if (want_rates) {
         d->res[0] = d->dx, d->res[1] = d->dx + d->model->n_x;
-        partial_evaluate(d, MBDY_DERIVATIVES_VALUES, parameters ? MBDY_DERIVATIVES_CHANGES : MBDY_DERIVATIVES_SOME_CHANGES, at,
-                         given);
+        if (parameters) partial_evaluate(d, MBDY_DERIVATIVES_VALUES, MBDY_DERIVATIVES_CHANGES, at, given);
+        else partial_evaluate(d, MBDY_DERIVATIVES_SOME_VALUES, MBDY_DERIVATIVES_SOME_CHANGES, at, given);
         d->res[1] = NULL;
     }
     if (want_outputs) {
@@ -158,7 +158,7 @@ static void reverse_of(struct partial *d, mbdy_core *core, const double *seed, c
 int partial_reverse(struct partial *d, mbdy_core *core, int initial, int parameters, int of_rates, int of_outputs) {
     const double *const k = mbdy_vector(core, MBDY_K), *const p = mbdy_vector(core, MBDY_P), *const x = d->x, *const by_k = d->k;
     if (of_rates)
-        reverse_of(d, core, d->dx, d->dx + d->model->n_x, parameters, MBDY_DERIVATIVES_VALUES,
+        reverse_of(d, core, d->dx, d->dx + d->model->n_x, parameters, parameters ? MBDY_DERIVATIVES_VALUES : MBDY_DERIVATIVES_SOME_VALUES,
                    parameters ? MBDY_DERIVATIVES_GRADIENTS : MBDY_DERIVATIVES_SOME_GRADIENTS);
     if (of_outputs) reverse_of(d, core, d->y, NULL, parameters, MBDY_OUTPUTS_VALUES, MBDY_OUTPUTS_GRADIENTS);
     if (of_outputs && d->work && !initial) error_reverse(d, core);

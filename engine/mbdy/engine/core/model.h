@@ -24,12 +24,14 @@ typedef void mbdy_call(const real **arg, real **res);
    before that, x, u, k, largest) the state with the speeds that go with it and the momenta of before.
 
    CLOSURE is the errors of GAPS, then the rates. Derivatives at one point: VALUES of the arguments are coefficients;
-   CHANGES of these and of changes of arguments are changes of results, GRADIENTS of these and of seeds are gradients, SOME
-   ones by x and u alone. JACOBIAN ones are of DERIVATIVES by x and u, their changes in several directions beside each other. */
+   CHANGES of these and of changes of arguments are changes of results, GRADIENTS of these and of seeds are gradients; of
+   bodies in their own axes, which alone have derivatives by any parameter, SOME ones of those in frames along joints by x
+   and u alone. JACOBIAN ones are of DERIVATIVES by x and u, their changes in several directions beside each other. */
 enum mbdy_equation {
     MBDY_PREPARE, MBDY_START, MBDY_DERIVATIVES, MBDY_OUTPUTS, MBDY_STEEPEST, MBDY_PIVOTS, MBDY_LATCH, MBDY_GAPS,
     MBDY_ASSEMBLE, MBDY_RESTORE,
     MBDY_PREPARE_VALUES, MBDY_START_VALUES, MBDY_DERIVATIVES_VALUES, MBDY_OUTPUTS_VALUES, MBDY_CLOSURE_VALUES,
+    MBDY_DERIVATIVES_SOME_VALUES,
     MBDY_PREPARE_CHANGES, MBDY_START_CHANGES, MBDY_DERIVATIVES_CHANGES, MBDY_OUTPUTS_CHANGES, MBDY_CLOSURE_CHANGES,
     MBDY_PREPARE_GRADIENTS, MBDY_START_GRADIENTS, MBDY_DERIVATIVES_GRADIENTS, MBDY_OUTPUTS_GRADIENTS, MBDY_CLOSURE_GRADIENTS,
     MBDY_DERIVATIVES_SOME_CHANGES, MBDY_DERIVATIVES_SOME_GRADIENTS, MBDY_JACOBIAN_VALUES, MBDY_JACOBIAN_CHANGES,

@@ -87,7 +87,7 @@ class Hinged:
                 f"{what} do not cover {model.name!r}: {'; '.join(said)}; they are for hinges of rotations below one "
                 f"floating body without wheels; run the full equations instead"
             )
-        self.model, self.full = model, equations(model)
+        self.model, self.full = model, equations(model).in_own_axes()
         self.tree, self.layout, self.ports = tree(model), layout(model), self.full.ports
         self.x, self.u = SX.sym("x", self.layout.n_x), SX.sym("u", len(self.ports.input_names))
         self.k = SX.sym("k", self.layout.n_k)

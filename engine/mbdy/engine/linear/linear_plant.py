@@ -56,7 +56,7 @@ def linear_equations(model: Model, at: Values, geometry: str) -> Equations:
                 f"linear equations: the motion of the floating root {body.name!r} can be prescribed; only "
                 "that of joints can"
             )
-    full, chosen = equations(model.whole), equations(model)
+    full, chosen = equations(model.whole).in_own_axes(), equations(model).in_own_axes()
     point = ReferencePoint(full.ports, at, chosen.ports)
     linear = _Linear(model.whole, full, point, first_order=geometry == "first-order")
     x, u = MX.sym("x", point.n_x), MX.sym("u", len(chosen.ports.input_names))

@@ -77,9 +77,11 @@ def _rows(f: ca.Function, argument: int, result: int = 0) -> list[tuple[int, ...
 
 
 def smooth(equations: Equations) -> tuple[ca.Function, ...]:
-    """The functions that have derivatives: prepare, start, derivatives and outputs, and of how a start closes loops."""
-    outputs = equations.balance[1] if equations.balance else equations.outputs
-    return equations.prepare, equations.start, stepped(equations), outputs, *_closing(equations.gaps)
+    """The functions that have derivatives by parameters too: prepare, start, derivatives and outputs, and of how a
+    start closes loops."""
+    own = equations.in_own_axes()
+    outputs = own.balance[1] if own.balance else own.outputs
+    return own.prepare, own.start, stepped(own), outputs, *_closing(own.gaps)
 
 
 @lru_cache(maxsize=32)

@@ -89,9 +89,16 @@ class Equations:
     loop_rows: tuple[str, ...] = ()
     """Of each row of ``gaps`` the name of its loop."""
 
+    skeleton: _Skeleton | None = None
+    """Of the system that they are of, where bodies are seen in frames along joints."""
     balance: tuple[ca.Function, ca.Function] | None = None
     """``derivatives`` and ``outputs`` with a second result each, the power [W] that changes energy and the energy [J];
     None where `WORK_ERROR` is no output, or has no meaning."""
+
+    def in_own_axes(self) -> Equations:
+        """The same with all bodies seen in their own axes, with derivatives by any parameter: frames along joints have
+        none by axes that are parallel."""
+        return replace(self, skeleton=None, **_in_own_axes(self.skeleton)) if self.skeleton else self
 
     @property
     def functions(self) -> tuple[ca.Function, ...]:
@@ -166,13 +173,21 @@ def _function(name: str, vectors: Mapping[str, MX], **results: MX) -> ca.Functio
 
 @lru_cache(maxsize=32)
 def _of_structure(skeleton: _Skeleton) -> Equations:
-    return _Assembly(skeleton.model, skeleton.ports).assembled()
+    made = _Assembly(skeleton.model, skeleton.ports)
+    framed = any(kind.framed for kind in made.layout.framed_structures)
+    return replace(made.assembled(), skeleton=skeleton if framed else None)
+
+
+@lru_cache(maxsize=32)
+def _in_own_axes(skeleton: _Skeleton) -> dict[str, Any]:
+    return _Assembly(skeleton.model, skeleton.ports, framed=False).moving_functions()
 
 
 class _Assembly:
-    """Lays kernels along the tree of one model."""
+    """Lays kernels along the tree of one model, bodies in frames along joints (``framed``) or in their own axes."""
 
-    def __init__(self, model: Model, table: Ports) -> None:
+    def __init__(self, model: Model, table: Ports, *, framed: bool = True) -> None:
+        self.framed = framed
         self.model = model
         self.tree = tree(model)
         self.ports = table
@@ -185,24 +200,12 @@ class _Assembly:
     def assembled(self) -> Equations:
         vectors = self.symbols()
         x, u, k = vectors.values()
-        s, p = MX.sym("s", self.layout.n_x), MX.sym("p", len(self.ports.parameter_names))
-        kernels, locks = Kernels(), self.locks()
-        x_rate, power = self.derivatives(x, u, k, kernels)
-        operations = kernels.operations()
-        y, energy = self.outputs(x, u, k, kernels)
+        s, locks = MX.sym("s", self.layout.n_x), self.locks()
         return Equations(
             ports=self.ports,
-            prepare=_function("prepare", {"p": p}, k=self.prepare(p)),
+            **self.moving_functions(),
             start=_function("start", {"s": s, "k": k}, x=self.start(s, k)),
-            derivatives=_function("derivatives", vectors, xdot=x_rate),
-            outputs=_function("outputs", vectors, y=y),
-            balance=(
-                _function("derivatives", vectors, xdot=x_rate, power=power),
-                _function("outputs", vectors, y=y, energy=energy),
-            )
-            if WORK_ERROR in self.ports.by_name
-            else None,
-            pivots=_function("pivots", vectors, **self.pivots(x, u, k, kernels)),
+            pivots=_function("pivots", vectors, **self.pivots(x, u, k, Kernels())),
             latch=_function("latch", vectors, **self.latch(x, u, k)) if self.model.loops or locks else None,
             **self.closing(),
             **(self.impulses() if self.model.loops or locks else {}),
@@ -212,13 +215,31 @@ class _Assembly:
             steepest=steepest(self.layout),
             strengths=strengths(self.model, self.ports),
             decays=tuple(at.start for at in self.layout.loops),
-            operations=operations,
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,
             locks=locks,
             modal=slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + self.layout.n_eta),
             rules=rules(self.model, self.ports, self.layout),
         )
+
+    def moving_functions(self) -> dict[str, Any]:
+        """Those that depend on how bodies are seen, by their names in `Equations`, with the count of operations."""
+        vectors, kernels, p = self.symbols(), Kernels(), MX.sym("p", len(self.ports.parameter_names))
+        x, u, k = vectors.values()
+        x_rate, power = self.derivatives(x, u, k, kernels)
+        operations = kernels.operations()
+        y, energy = self.outputs(x, u, k, kernels)
+        balance = (
+            _function("derivatives", vectors, xdot=x_rate, power=power),
+            _function("outputs", vectors, y=y, energy=energy),
+        )
+        return {
+            "prepare": _function("prepare", {"p": p}, k=self.prepare(p)),
+            "derivatives": _function("derivatives", vectors, xdot=x_rate),
+            "outputs": _function("outputs", vectors, y=y),
+            "balance": balance if WORK_ERROR in self.ports.by_name else None,
+            "operations": operations,
+        }
 
     def symbols(self) -> dict[str, MX]:
         """The vectors ``x``, ``u`` and ``k`` by name."""
@@ -259,7 +280,10 @@ class _Assembly:
                 moved = self.ports.by_name[f"{body.joint.to}.{body.joint.node}.at"].places
                 values[f"{body.name}.joint.at"] += p[moved]
             pieces.append(kernels.call(prepare_body, kind, p=ca.vertcat(*values.values()))["k"])
-        pieces += frame_constants(self.model, self.layout.framed_structures, pieces, kernels)
+        if self.framed:
+            pieces += frame_constants(self.model, self.layout.framed_structures, pieces, kernels)
+        else:
+            pieces += [MX.zeros(at.stop - at.start) for at in self.layout.frames]
         for loop in self.model.loops:
             stem = f"loop.{loop.name}"
             distance = MX(0)
@@ -559,7 +583,9 @@ class _Assembly:
         )  # fmt: skip
 
     def in_joint_frames(self, system: System, k: MX) -> System:
-        """The ``system`` with frames along joints."""
+        """The ``system`` with frames along joints, where bodies are seen in such."""
+        if not self.framed:
+            return system
         own = zip(system.constants, self.layout.frames, strict=True)
         constants = [ca.vertcat(constants, k[at, 0]) for constants, at in own]
         return replace(system, structures=self.layout.framed_structures, constants=constants)
