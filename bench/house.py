@@ -45,7 +45,7 @@ BUILT_SINCE = {
     "models made in Python, what controllers forget, errors of writing": 590,
     "resumed runs, slips in TOML, springs of the fastest mode": 230,
     "derivatives: coefficients once, then linear schedules": 620,
-    "frames along joints, proximal steps without their matrix": 380,
+    "frames along joints, proximal steps without their matrix": 460,
     "elementary functions with the same bits everywhere": 380,
     "many runs at once, in lanes": 1070,
 }

@@ -236,7 +236,7 @@ def test_the_other_functions_are_those_of_the_full_equations():
     bodies = [*model.bodies[:3], replace(model.bodies[3], joint=replace(model.bodies[3].joint, motion=("switchable",)))]
     bodies[2] = replace(bodies[2], nodes={"tip": Node(at=(0.2, 0.0, 0.1))})
     model = replace(model, bodies=tuple(bodies))
-    full, partly = equations(model), partly_linear_equations(model, ("link2", "link3"))
+    full, partly = equations(model).in_own_axes(), partly_linear_equations(model, ("link2", "link3"))
     x, u, p = random_state(3, model), random_inputs(3, model), parameters(model)
     k, longer = full.prepare(p), partly.prepare(p)
     assert longer.numel() == partly.n_k > full.n_k
