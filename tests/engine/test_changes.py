@@ -95,16 +95,6 @@ def test_functions_of_a_model_are_differentiated_as_casadi_does(model):
         as_casadis(f, [at[n] for n in f.name_in()], player, 4 * i, REDUNDANT if redundant else ROUNDING)
 
 
-def test_by_some_arguments_alone_with_the_coefficients_of_all():
-    f = graphs()["reckoned"]
-    of = Linearised(schedule(f), tuple(range(f.n_in())), tuple(range(f.n_out())), "f")
-    player, arguments = Player(of.values, of.changes(), of.gradients(), of.changes((1,)), of.gradients((1,))), drawn(f)
-    (coefficients,) = player(0, arguments)
-    along, seeds = drawn(f, 1), [np.ones(n) for n in of.schedule.outputs]
-    near(player(3, [coefficients, along[1]]), player(1, [coefficients, None, along[1], None, None]), "changes")
-    near(player(4, [coefficients, *seeds]), player(2, [coefficients, *seeds])[1:2], "gradients")
-
-
 def test_nothing_is_done_for_what_is_not_asked():
     x, y, a = MX.sym("x", 3), MX.sym("y", 3), ca.SX.sym("a", 3)
     inner = ca.Function("inner", [a], [ca.sin(a)])

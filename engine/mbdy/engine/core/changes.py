@@ -46,7 +46,7 @@ class Linearised:
 
     `values` makes coefficients of the schedule's arguments. `changes` and `gradients` take these, then a change of each
     of ``wrt``, which gives one of each of ``of``, or a seed for each of ``of``, which gives gradients. Their names are
-    ``name`` with theirs behind it, and ``some`` before that where they are by some of ``wrt`` alone.
+    ``name`` with theirs behind it.
     """
 
     schedule: Schedule
@@ -57,7 +57,7 @@ class Linearised:
     @cached_property
     def calls(self) -> tuple[LinearCall, ...]:
         """The calls on the way from what changes to what that changes, in order."""
-        active = self._active(self.wrt)
+        active = self._active
         needed = {p for o in self.of for p in self.schedule.results[o].tolist() if p in active}
         found, at = [], 0
         for call in reversed(self.schedule.calls):
@@ -78,10 +78,11 @@ class Linearised:
             at += of.size
         return tuple(reversed(found))
 
-    def _active(self, wrt: Sequence[int]) -> set[int]:
+    @property
+    def _active(self) -> set[int]:
         """The places whose numbers change with arguments ``wrt``."""
         s = self.schedule
-        active = {(1 + i) * SEGMENT + n for i in wrt for n in range(s.arguments[i])}
+        active = {(1 + i) * SEGMENT + n for i in self.wrt for n in range(s.arguments[i])}
         for call in s.calls:
             places = (int(call.inputs[i][n]) for i, n in call.kernel.reads)
             mask = union(1 << bit for bit, place in enumerate(places) if place in active)
@@ -89,16 +90,6 @@ class Linearised:
                 for output, felt in zip(call.outputs, dependencies(call.kernel), strict=True):
                     active.update(p for p, bits in zip(output.tolist(), felt, strict=True) if bits & mask)
         return active
-
-    def _moving(self, wrt: Sequence[int]) -> list[tuple[LinearCall, tuple[int, ...], tuple[int, ...]]]:
-        """Of `calls` those that feel arguments ``wrt``, with the inputs and the outputs that do."""
-        active, moving = self._active(wrt), []
-        for one in self.calls:
-            inputs, outputs = (
-                tuple(n for n, p in enumerate(places.tolist()) if p in active) for places in (one.inputs, one.outputs)
-            )
-            moving += [(one, inputs, outputs)] if outputs else []
-        return moving
 
     @cached_property
     def _conditions(self) -> tuple[int, ...]:
@@ -153,26 +144,24 @@ class Linearised:
         guard = one.call.guard
         return guard and Guard(SEGMENT + self._own + self._conditions.index(guard.place), guard.when)
 
-    def changes(self, wrt: tuple[int, ...] = (), directions: int = 1) -> Schedule:
+    def changes(self, directions: int = 1) -> Schedule:
         """From coefficients and changes of arguments to changes of results: of so many ``directions`` at once, the
-        numbers of each place beside each other. Of ``wrt`` only some, where they are given."""
-        s, wrt = self.schedule, wrt or self.wrt
-        made = _LinearSchedule(self, "changes", wrt, [s.arguments[i] for i in wrt], [s.outputs[o] for o in self.of])
+        numbers of each place beside each other."""
+        s, wrt = self.schedule, self.wrt
+        made = _LinearSchedule(self, "changes", [s.arguments[i] for i in wrt], [s.outputs[o] for o in self.of])
         place = {(1 + i) * SEGMENT + n: (2 + a) * SEGMENT + n for a, i in enumerate(wrt) for n in range(s.arguments[i])}
-        for one, inputs, outputs in self._moving(wrt):
-            changed = one.outputs[list(outputs)]
-            if int(changed[0]) not in place:  # or the other branch made them
-                place.update(zip(changed.tolist(), made.fresh(len(changed)).tolist(), strict=True))
-            given = [self._coefficients(one), _through(place, one.inputs[list(inputs)])]
-            kernel = change(one.linear, inputs, outputs, directions)
-            made.call(kernel, given, _through(place, changed), self._guard(one))
+        for one in self.calls:
+            if int(one.outputs[0]) not in place:  # or the other branch made them
+                place.update(zip(one.outputs.tolist(), made.fresh(len(one.outputs)).tolist(), strict=True))
+            given = [self._coefficients(one), _through(place, one.inputs)]
+            made.call(change(one.linear, directions), given, _through(place, one.outputs), self._guard(one))
         return made.done([_through(place, s.results[o]) for o in self.of], directions)
 
-    def gradients(self, wrt: tuple[int, ...] = ()) -> Schedule:
+    def gradients(self) -> Schedule:
         """From coefficients and seeds to gradients of the sum of products of seeds and results: the calls of `changes`
-        turned around, from the last to the first. Of ``wrt`` only some, where they are given."""
-        s, wrt = self.schedule, wrt or self.wrt
-        made = _LinearSchedule(self, "gradients", wrt, [s.outputs[o] for o in self.of], [s.arguments[i] for i in wrt])
+        turned around, from the last to the first."""
+        s, wrt = self.schedule, self.wrt
+        made = _LinearSchedule(self, "gradients", [s.outputs[o] for o in self.of], [s.arguments[i] for i in wrt])
         sums: dict[int, int] = {}
 
         def add(kernel: Kernel, inputs: list[Places], places: list[int], guard: Guard | None) -> None:
@@ -189,13 +178,13 @@ class Linearised:
                 if p in sums:
                     add(total(2), [np.array([sums[p], seed])], [p], None)
                 sums.setdefault(p, seed)
-        for one, inputs, outputs in reversed(self._moving(wrt)):
-            seeded = tuple(n for n in outputs if int(one.outputs[n]) in sums)
-            if not seeded or not inputs:
+        for one in reversed(self.calls):
+            seeded = tuple(n for n, p in enumerate(one.outputs.tolist()) if p in sums)
+            if not seeded:
                 continue
             by_place: dict[int, list[int]] = {}
-            for n in inputs:
-                by_place.setdefault(int(one.inputs[n]), []).append(n)
+            for n, p in enumerate(one.inputs.tolist()):
+                by_place.setdefault(p, []).append(n)
             places = [*by_place]
             added = tuple(n for n, p in enumerate(places) if p in sums)
             so_far = np.array([sums[places[n]] for n in added], dtype=np.int64)
@@ -208,11 +197,8 @@ class Linearised:
 class _LinearSchedule:
     """A linear schedule on its way, of coefficients and what is ``given``."""
 
-    def __init__(
-        self, of: Linearised, name: str, wrt: tuple[int, ...], given: Sequence[int], outputs: Sequence[int]
-    ) -> None:
-        some = "" if wrt == of.wrt else "some_"
-        self._name, self._arguments, self._outputs = f"{of.name}_{some}{name}", (of.size, *given), tuple(outputs)
+    def __init__(self, of: Linearised, name: str, given: Sequence[int], outputs: Sequence[int]) -> None:
+        self._name, self._arguments, self._outputs = f"{of.name}_{name}", (of.size, *given), tuple(outputs)
         self._work, self._begin = 0, (1 + len(self._arguments) + len(outputs)) * SEGMENT
         self._calls: list[KernelCall] = []
 

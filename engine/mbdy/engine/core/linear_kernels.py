@@ -141,13 +141,11 @@ def values(kernel: Kernel, of: LinearKernel | None, used: tuple[bool, ...]) -> K
 
 
 @lru_cache(maxsize=KEPT)
-def change(of: LinearKernel, inputs: tuple[int, ...], results: tuple[int, ...], directions: int) -> Kernel:
-    """From coefficients and changes of some inputs to those of some results, in so many ``directions`` at once."""
-    coefficients, every = of.change.sx_in()
-    d, given = SX.sym("d", len(inputs)), SX.zeros(every.numel())
-    given[list(inputs)] = d
-    (changes,) = of.change.call([coefficients, given], True, False)
-    shared: Any = ca.cse([ca.densify(changes[list(results)])])
+def change(of: LinearKernel, directions: int) -> Kernel:
+    """From coefficients and changes of inputs to those of results, in so many ``directions`` at once."""
+    coefficients, d = of.change.sx_in()
+    (changes,) = of.change.call([coefficients, d], True, False)
+    shared: Any = ca.cse([ca.densify(changes)])
     return kernel_of(ca.Function("change", [coefficients, d], shared), directions)
 
 
