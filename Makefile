@@ -15,7 +15,7 @@ SMOKE := tests/test_rooms.py tests/engine/test_units.py tests/engine/test_files.
 	tests/engine/test_linear.py tests/blocks/test_simulate.py tests/fmu/test_export.py tests/fmu/test_ssp.py \
 	tests/app/test_commands.py tests/app/test_demo.py
 
-.PHONY: help demo test test-slow soak bounds lint docs clean
+.PHONY: help demo test test-slow soak bounds bench lint docs clean
 
 help:
 	@echo "make demo       model file -> FMU -> FMPy under a controller -> report, in $(RESULTS)"
@@ -23,6 +23,7 @@ help:
 	@echo "make test-slow  the long sweeps"
 	@echo "make soak       millions of calls, with and without tools that watch memory; not part of .ci/run"
 	@echo "make bounds     quick tests with the lowest and with the newest versions of every dependency"
+	@echo "make bench      times beside peers and earlier ones, written into docs/speed.md; some twenty minutes"
 	@echo "make lint       ruff and pyright"
 	@echo "make docs       the pictures of the documentation"
 	@echo "make clean      remove $(VENV) and caches of tools"
@@ -47,6 +48,10 @@ bounds: $(VENV)/.installed
 		$(BIN)/uv pip install --quiet --python $(VENV)/$$versions --resolution $$versions --editable . --group test && \
 		$(VENV)/$$versions/bin/python -m pytest -q -n $(CORES) -m "not slow and not soak" $(SMOKE) || exit 1; \
 	done
+
+# Peers have an environment of their own; one that cannot be installed is left out. BENCH has options of bench/bench.py.
+bench: $(VENV)/.installed $(VENV)/peers/.installed
+	$(BIN)/python bench/bench.py $(BENCH)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -73,6 +78,13 @@ $(VENV)/.installed: $(VENV)/.plain
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable ".[$(CLIENTS)]" --group test --group clients
 	$(BIN)/python -m pip install --quiet --no-deps cofmupy==1.0.0
+	@touch $@
+
+$(VENV)/peers/.installed: bench/peers/requirements.txt | $(VENV)/.plain
+	$(PYTHON) -m venv --clear $(VENV)/peers
+	while read -r peer; do \
+		$(VENV)/peers/bin/python -m pip install --quiet --disable-pip-version-check "$$peer" || echo "left out: $$peer"; \
+	done < $<
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.installed

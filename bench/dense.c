@@ -2,6 +2,8 @@
 
 sizes.h has N freedoms (N_U of joints, N_ETA modes), M rows of loops, N_Q coordinates, MODES the place of the modal
 displacements in x, and where the blocks of the mass matrix and of G^T go. */
+#include <stdlib.h>
+
 #include "schedule.h"
 #include "sizes.h"
 
@@ -65,7 +67,7 @@ __attribute__((visibility("default"))) void repeat(int count, const double *x, c
                                                    double *rates) {
     const double *given[ARGUMENTS] = {x, u, k};
     double *results[RESULTS] = {blocks, forces, columns, right, rates};
-    static double work[WORK];
+    double *work = calloc(1 + (size_t)mbdy_dense_terms.work, sizeof *work);
     for (int turn = 0; turn < count; turn++) {
         mbdy_play(&mbdy_dense_terms, given, results, work);
         for (int i = 0; i < N * N; i++) H[i] = 0;
@@ -82,4 +84,5 @@ __attribute__((visibility("default"))) void repeat(int count, const double *x, c
             rates[MODES + N_ETA + i] = found[N_U + i];
         }
     }
+    free(work);
 }

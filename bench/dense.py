@@ -15,7 +15,6 @@ import casadi as ca
 import dense_kernels
 from casadi import MX
 
-from mbdy.engine.core.schedule import schedule
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.topology import ROOT
@@ -43,9 +42,7 @@ class Terms:
     def sources(self) -> dict[str, str]:
         """C of ``repeat(count, x, u, k, rates)`` by file, to be compiled with the code of `function`."""
         function = self.function
-        sizes = self.sizes | {
-            "arguments": function.n_in(), "results": function.n_out(), "work": 1 + schedule(function).work,
-        }  # fmt: skip
+        sizes = self.sizes | {"arguments": function.n_in(), "results": function.n_out()}
         lines = [f"#define {name.upper()} {value}" for name, value in sizes.items()]
         for name, values in (("BLOCK_AT", self.block_at), ("COLUMN_AT", self.column_at)):
             lines.append(f"#define {name} {', '.join(map(str, [*values, 0]))}")

@@ -1,10 +1,11 @@
 /* Times calls of the native FMU from C, beside the bare core's: bench/native_fmu.py compiles and runs this.
 
-   fmu MODE ROUNDS COUNT STEP CORE.so FMU2.so TOKEN2 FMU3.so TOKEN3 < PLAN
+   fmu MODE ROUNDS COUNT STEP CORE.so FMU2.so TOKEN2 FMU3.so TOKEN3 [PEER.so ...] < PLAN
 
-   MODE is steps, partials or worst. PLAN: the core's s, u and p, each with its size before; then of FMI 2 and of FMI 3 the
-   lists of value references (their number, that of their values, they themselves) in the order of struct lists. Prints a
-   line for each thing timed: its name, then nanoseconds a call in each round, all taken in turn. */
+   MODE is steps, partials, worst or peers. PLAN: the core's s, u and p, each with its size before; then of FMI 2 and of FMI 3
+   the lists of value references (their number, that of their values, they themselves) in the order of struct lists; for
+   peers the numbers of the system (peers/system.h), their number before. Prints a line for each thing timed: its name, then
+   nanoseconds a call in each round, all taken in turn. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -35,7 +36,7 @@ struct lists {
 struct fmu {
     int version;
     void *instance;
-    double time, step;
+    double time, step, *x;
     struct lists lists;
     union {
         struct {
@@ -43,6 +44,8 @@ struct fmu {
             fmi2GetRealTYPE *get;
             fmi2SetRealTYPE *set;
             fmi2GetDerivativesTYPE *rates;
+            fmi2GetContinuousStatesTYPE *states;
+            fmi2SetContinuousStatesTYPE *set_states;
             fmi2GetDirectionalDerivativeTYPE *directional;
         } two;
         struct {
@@ -50,6 +53,8 @@ struct fmu {
             fmi3GetFloat64TYPE *get;
             fmi3SetFloat64TYPE *set;
             fmi3GetContinuousStateDerivativesTYPE *rates;
+            fmi3GetContinuousStatesTYPE *states;
+            fmi3SetContinuousStatesTYPE *set_states;
             fmi3GetDirectionalDerivativeTYPE *directional;
             fmi3GetAdjointDerivativeTYPE *adjoint;
         } three;
@@ -162,6 +167,7 @@ static struct fmu fmu2(const char *path, const char *token, double step, int exc
     good((int)((fmi2EnterInitializationModeTYPE *)function(at, "fmi2EnterInitializationMode"))(f.instance), "fmi2EnterInit...");
     good((int)((fmi2ExitInitializationModeTYPE *)function(at, "fmi2ExitInitializationMode"))(f.instance), "fmi2ExitInit...");
     f.two.step = function(at, "fmi2DoStep"), f.two.get = function(at, "fmi2GetReal"), f.two.set = function(at, "fmi2SetReal");
+    f.two.states = function(at, "fmi2GetContinuousStates"), f.two.set_states = function(at, "fmi2SetContinuousStates");
     f.two.rates = function(at, "fmi2GetDerivatives"), f.two.directional = function(at, "fmi2GetDirectionalDerivative");
     return f;
 }
@@ -179,6 +185,8 @@ static struct fmu fmu3(const char *path, const char *token, double step, int exc
     good((int)((fmi3ExitInitializationModeTYPE *)function(at, "fmi3ExitInitializationMode"))(f.instance), "fmi3ExitInit...");
     f.three.step = function(at, "fmi3DoStep"), f.three.get = function(at, "fmi3GetFloat64");
     f.three.set = function(at, "fmi3SetFloat64"), f.three.rates = function(at, "fmi3GetContinuousStateDerivatives");
+    f.three.states = function(at, "fmi3GetContinuousStates");
+    f.three.set_states = function(at, "fmi3SetContinuousStates");
     f.three.directional = function(at, "fmi3GetDirectionalDerivative"), f.three.adjoint = function(at, "fmi3GetAdjointDerivative");
     return f;
 }
@@ -208,9 +216,16 @@ static void step_and_get(void *of) { do_step(of), get(of, &((struct fmu *)of)->l
 
 static void set_step_and_get(void *of) { set(of, &((struct fmu *)of)->lists.torques), step_and_get(of); }
 
+/* The instance at a new point, as far as it knows. */
+static void put(struct fmu *f) {
+    const size_t n = f->lists.rates.size;
+    good(f->version == 2 ? (int)f->two.set_states(f->instance, f->x, n) : (int)f->three.set_states(f->instance, f->x, n), "set");
+}
+
 static void rates(void *of) {
     struct fmu *f = of;
     const struct list *l = &f->lists.rates;
+    put(f);
     good(f->version == 2 ? (int)f->two.rates(f->instance, l->values, l->size)
                          : (int)f->three.rates(f->instance, l->values, l->size), "rates");
 }
@@ -225,18 +240,36 @@ static void directional(struct fmu *f, const struct list *of, const struct list 
          "directional derivative");
 }
 
-static void rates_by_state(void *of) { directional(of, &((struct fmu *)of)->lists.rates, &((struct fmu *)of)->lists.state); }
-static void rates_by_input(void *of) { directional(of, &((struct fmu *)of)->lists.rates, &((struct fmu *)of)->lists.input); }
-static void outputs_by_input(void *of) { directional(of, &((struct fmu *)of)->lists.outputs, &((struct fmu *)of)->lists.input); }
-
 static void adjoint(struct fmu *f, const struct list *of) {
     const struct list *by = &f->lists.knowns;
     good((int)f->three.adjoint(f->instance, of->refs, of->n, by->refs, by->n, of->values, of->size, by->values, by->size),
          "adjoint derivative");
 }
 
-static void adjoint_of_rates(void *of) { adjoint(of, &((struct fmu *)of)->lists.rates); }
-static void adjoint_of_outputs(void *of) { adjoint(of, &((struct fmu *)of)->lists.outputs); }
+/* Partial derivatives at a new point, and a further direction at the same one. */
+#define BOTH(name, call) \
+    static void name##_more(void *fmu) { \
+        struct fmu *f = fmu; \
+        call; \
+    } \
+    static void name(void *fmu) { put(fmu), name##_more(fmu); }
+BOTH(rates_by_state, directional(f, &f->lists.rates, &f->lists.state))
+BOTH(rates_by_input, directional(f, &f->lists.rates, &f->lists.input))
+BOTH(outputs_by_input, directional(f, &f->lists.outputs, &f->lists.input))
+BOTH(adjoint_of_rates, adjoint(f, &f->lists.rates))
+BOTH(adjoint_of_outputs, adjoint(f, &f->lists.outputs))
+
+/* Peers of peers/system.h */
+
+struct peer {
+    void *made;
+    void (*call)(int count, void *made);
+};
+
+static void peer_call(void *of) {
+    const struct peer *p = of;
+    p->call(1, p->made);
+}
 
 /* Calls of the core */
 
@@ -326,32 +359,57 @@ static void idle(void *of) {
     }
 }
 
+#define EACH(table) table, sizeof table / sizeof *table
+#define PARTIALS(v, f) \
+    {"rates" v, rates, f}, {"outputs" v, outputs, f}, {"rates_by_state" v, rates_by_state, f}, \
+    {"rates_by_state_more" v, rates_by_state_more, f}, {"rates_by_input" v, rates_by_input, f}, \
+    {"rates_by_input_more" v, rates_by_input_more, f}, {"outputs_by_input" v, outputs_by_input, f}
+
 int main(int argc, char **argv) {
-    if (argc != 10) fail("usage", "fmu MODE ROUNDS COUNT STEP CORE.so FMU2.so TOKEN2 FMU3.so TOKEN3 < PLAN");
+    if (argc < 10) fail("usage", "fmu MODE ROUNDS COUNT STEP CORE.so FMU2.so TOKEN2 FMU3.so TOKEN3 [PEER.so ...] < PLAN");
     const char *mode = argv[1];
-    const int rounds = atoi(argv[2]), exchange = strcmp(mode, "partials") == 0;
+    const int rounds = atoi(argv[2]), peers = strcmp(mode, "peers") == 0;
+    const int exchange = peers || strcmp(mode, "partials") == 0;
     const long count = atol(argv[3]);
     const double step = atof(argv[4]);
     struct core bare = core(argv[5], step);
     struct fmu two = fmu2(argv[6], argv[7], step, exchange), three = fmu3(argv[8], argv[9], step, exchange);
     two.lists = lists(), three.lists = lists();
+    if (exchange) {
+        const size_t n = two.lists.rates.size;
+        two.x = calloc(n + 1, sizeof(double)), three.x = calloc(n + 1, sizeof(double));
+        good((int)two.two.states(two.instance, two.x, n), "fmi2GetContinuousStates");
+        good((int)three.three.states(three.instance, three.x, n), "fmi3GetContinuousStates");
+    }
     const struct timed steps[] = {
         {"advance", advance, &bare}, {"step", whole_step, &bare},
         {"step2", do_step, &two}, {"step_get2", step_and_get, &two}, {"set_step_get2", set_step_and_get, &two},
         {"step3", do_step, &three}, {"step_get3", step_and_get, &three}, {"set_step_get3", set_step_and_get, &three},
     };
     const struct timed partials[] = {
-        {"rates2", rates, &two}, {"outputs2", outputs, &two}, {"rates_by_state2", rates_by_state, &two},
-        {"rates_by_input2", rates_by_input, &two}, {"outputs_by_input2", outputs_by_input, &two},
-        {"rates3", rates, &three}, {"outputs3", outputs, &three}, {"rates_by_state3", rates_by_state, &three},
-        {"rates_by_input3", rates_by_input, &three}, {"outputs_by_input3", outputs_by_input, &three},
-        {"adjoint_of_rates3", adjoint_of_rates, &three}, {"adjoint_of_outputs3", adjoint_of_outputs, &three},
+        PARTIALS("2", &two), PARTIALS("3", &three),
+        {"adjoint_of_rates3", adjoint_of_rates, &three}, {"adjoint_of_rates_more3", adjoint_of_rates_more, &three},
+        {"adjoint_of_outputs3", adjoint_of_outputs, &three},
     };
     const struct timed singly[] = {
         {"idle", idle, NULL}, {"advance", advance, &bare}, {"step2", do_step, &two}, {"step3", do_step, &three},
     };
-#define EACH(table) table, sizeof table / sizeof *table
-    if (exchange) in_turn(EACH(partials), rounds, count);
+    if (peers) {
+        double size;
+        number(&size);
+        double *numbers = calloc((size_t)size, sizeof *numbers);
+        for (int i = 0; i < (int)size; i++) number(numbers + i);
+        struct peer made[8];
+        struct timed beside[10] = {{"rates2", rates, &two}, {"rates3", rates, &three}};
+        const int n = argc - 10;
+        for (int i = 0; i < n && i < 8; i++) {
+            void *at = opened(argv[10 + i]);
+            void *(*make)(const double *) = function(at, "peer_make");
+            made[i] = (struct peer){make(numbers), function(at, "peer_call")};
+            beside[2 + i] = (struct timed){argv[10 + i], peer_call, made + i};
+        }
+        in_turn(beside, 2 + (size_t)n, rounds, count);
+    } else if (exchange) in_turn(EACH(partials), rounds, count);
     else if (strcmp(mode, "worst") == 0) worst(EACH(singly), count);
     else in_turn(EACH(steps), rounds, count);
     return 0;

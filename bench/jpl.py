@@ -6,88 +6,28 @@ on the reference body. The dense method is the report's own Eq. (5) (`oracles.au
 
 from __future__ import annotations
 
-import ctypes
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 
 import numpy as np
+from timing import Row, Subject, derivatives, ratio, start, times_of
 
 from mbdy.engine import Body, Joint, Model
-from mbdy.engine.core.build import FLAGS, LINK, compiler, shared_library
-from mbdy.engine.core.library import standing_alone
-from mbdy.engine.core.schedule import schedule
 from mbdy.engine.linear.choice import Linear, PartlyLinear, equations_of
 from mbdy.engine.order_n.equations import Equations
 from oracles.augmented import augmented_equations
 from systems import diagonal, floating
 
-Row = tuple[str, float, str]
-"""What was compared, the ratio, and what is wanted."""
-
-CALLS = 3e7
-"""Scalar operations between two looks at the clock."""
-CALLER = """
-#include "schedule.h"
-extern const mbdy_schedule mbdy_model_derivatives;
-
-__attribute__((visibility("default"))) void repeat(int count, const double *x, const double *u, const double *k,
-                                                   double *rates) {
-    const double *given[%(arguments)d] = {x, u, k};
-    double *found[%(results)d] = {rates};
-    static double work[%(work)d];
-    for (int i = 0; i < count; i++) mbdy_play(&mbdy_model_derivatives, given, found, work);
-}
-"""
-
-
-@dataclass(frozen=True)
-class Subject:
-    """Compiled derivatives at one state: `per_call` times them."""
-
-    repeat: ctypes._NamedFuncPointer
-    vectors: tuple[np.ndarray, ...]
-    count: int
-
-    def per_call(self) -> float:
-        """Processor time of one evaluation [s]."""
-        pointers = [vector.ctypes.data_as(ctypes.c_void_p) for vector in self.vectors]
-        begin = time.process_time()
-        self.repeat(self.count, *pointers)
-        return (time.process_time() - begin) / self.count
-
 
 def subject(made: Equations) -> Subject:
     """The derivatives of ``made`` as compiled C, near the model's start and with torques."""
-    function, table = made.derivatives, made.ports
-    sizes = {"arguments": function.n_in(), "results": function.n_out(), "work": 1 + schedule(function).work}
-    sources = {**standing_alone(schedule(function)), "caller.c": CALLER % sizes}
-    repeat = ctypes.CDLL(str(shared_library(sources, compiler(), FLAGS, LINK))).repeat
-    repeat.argtypes = [ctypes.c_int, *[ctypes.c_void_p] * 4]
-    k = made.prepare(table.vector("parameter"))
+    table = made.ports
     u = np.array(table.vector("input"))
     u[table.span("joint_torques")] = 0.3
     root = next(v for v in table.inputs if v.port == "external_forces" and v.name.endswith(".torque"))
     u[root.places] = 0.2, -0.1, 0.3
-    vectors = [np.ascontiguousarray(np.array(v, dtype=float).ravel()) for v in (made.start(table.start, k), u, k)]
-    vectors[0] += np.random.default_rng(1).uniform(-0.01, 0.01, len(vectors[0]))
-    rates = np.zeros(len(table.state_names))
-    timed = Subject(repeat, (*vectors, rates), max(1, int(CALLS / made.operations)))
-    timed.per_call()
-    expected = np.array(made.derivatives(*vectors)).ravel()
-    if not np.allclose(rates, expected, rtol=1e-9, atol=1e-12):
-        raise RuntimeError("the compiled derivatives are not those that CasADi evaluates")
-    return timed
-
-
-def times_of(subjects: Mapping[str, Subject], rounds: int) -> Mapping[str, list[float]]:
-    """Times of each, taken in turn so that all see the same machine."""
-    times: dict[str, list[float]] = {name: [] for name in subjects}
-    for _ in range(rounds):
-        for name, one in subjects.items():
-            times[name].append(one.per_call())
-    return times
+    x = start(made)
+    return derivatives(made, x + np.random.default_rng(1).uniform(-0.01, 0.01, len(x)), u)
 
 
 def satellite() -> Model:
@@ -135,7 +75,6 @@ def compared(vehicle: Model, rounds: int) -> list[Row]:
         times = times_of(subjects, rounds)
         rows.append((f"{what}: dense, µs", median(times["dense"]) * 1e6, ""))
         for name in list(subjects)[1:]:
-            ratio = median(a / b for a, b in zip(times["dense"], times[name], strict=True))
             detail = f" ({len(linear)} hinges linear)" if name == "MBDYPL" else ""
-            rows.append((f"{what}: dense / {name}{detail}", ratio, wanted.get(name, "")))
+            rows.append((f"{what}: dense / {name}{detail}", ratio(times, "dense", name), wanted.get(name, "")))
     return rows

@@ -8,10 +8,8 @@ evaluation of the derivatives each.
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import sys
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -23,11 +21,11 @@ sys.path[:0] = [str(HERE.parent / "tests"), str(HERE.parent / "examples" / "two_
 
 import dense  # noqa: E402
 import two_arms  # noqa: E402
-from jpl import Subject, subject, times_of  # noqa: E402
-from rich.console import Console  # noqa: E402
-from rich.table import Table  # noqa: E402
+from jpl import subject  # noqa: E402
+from page import Table, number  # noqa: E402
+from timing import Subject, timed, times_of  # noqa: E402
 
-from mbdy.engine import Model, ModelWarning, equations  # noqa: E402
+from mbdy.engine import Model, equations  # noqa: E402
 from mbdy.engine.core.build import FLAGS, LINK, compiler, shared_library  # noqa: E402
 from mbdy.engine.core.library import standing_alone  # noqa: E402
 from mbdy.engine.core.schedule import schedule  # noqa: E402
@@ -66,46 +64,32 @@ def dense_subject(model: Model, other: Subject) -> Subject:
     sources = {**standing_alone(schedule(made.function)), **made.sources()}
     repeat = ctypes.CDLL(str(shared_library(sources, compiler(), FLAGS, LINK))).repeat
     repeat.argtypes = [ctypes.c_int, *[ctypes.c_void_p] * 4]
-    *vectors, expected = other.vectors
-    timed = Subject(repeat, (*vectors, np.zeros_like(expected)), other.count)
-    timed.per_call()
-    if not np.allclose(timed.vectors[3], expected, rtol=0.0, atol=AGREEMENT * np.abs(expected).max()):
+    *vectors, expected = other.arguments
+    found = np.zeros_like(expected)
+    subject = timed(repeat, *vectors, found)
+    if not np.allclose(found, expected, rtol=0.0, atol=AGREEMENT * np.abs(expected).max()):
         raise RuntimeError(f"{model.name}: dense and Order-N accelerations differ")
-    return timed
+    return subject
 
 
-def line(number: int, rounds: int) -> Line:
-    """Both methods on configuration ``number``."""
-    model = two_arms.system(number)
+def line(case: int, rounds: int) -> Line:
+    """Both methods on configuration ``case``."""
+    model = two_arms.system(case)
     order_n = subject(equations(model))
     times = times_of({"order_n": order_n, "dense": dense_subject(model, order_n)}, rounds)
-    return Line(two_arms.configuration(number), two_arms.counts(model), times["order_n"], times["dense"])
+    return Line(two_arms.configuration(case), two_arms.counts(model), times["order_n"], times["dense"])
 
 
 def table(lines: list[Line]) -> Table:
     """Table 2 with the report's own ratios beside."""
-    found = Table("case", "bodies", "model", "loops", "DOF", "modes", "Order-N, µs", "dense / Order-N", "the paper's",
-                  title="one evaluation of the derivatives, dense mass matrix against Order-N")  # fmt: skip
+    rows = []
     for each in lines:
         paper = REPORT.get(each.given.number)
         loops = (3 if each.given.arms else 2) if each.given.closed else 0
-        found.add_row(
+        rows.append((
             str(each.given.number), "flexible" if each.given.flexible else "rigid", str(each.given.model), str(loops),
-            str(each.freedoms[0]), str(each.freedoms[1]),
-            f"{median(each.order_n) * 1e6:.1f}", f"{each.ratio:.2f}", f"{paper[1] / paper[0]:.2f}" if paper else "",
-        )  # fmt: skip
-    return found
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15, help="rounds to take the median of")
-    parser.add_argument("--cases", type=int, nargs="*", default=range(1, 17), help="lines of Table 2 (all)")
-    asked = parser.parse_args()
-    warnings.simplefilter("ignore", ModelWarning)
-    Console(width=100).print(table([line(number, asked.rounds) for number in asked.cases]))
-
-
-if __name__ == "__main__":
-    main()
+            str(each.freedoms[0]), str(each.freedoms[1]), number(median(each.order_n) * 1e6), number(each.ratio),
+            number(paper[1] / paper[0]) if paper else "",
+        ))  # fmt: skip
+    columns = "case", "bodies", "model", "loops", "DOF", "modes", "Order-N, µs", "dense / Order-N", "the paper's"
+    return Table(columns, rows)

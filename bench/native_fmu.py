@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 import fmpy
+from timing import Row, ratio
 
 from mbdy.engine import Model, compiled
 from mbdy.engine.core.build import compiler
@@ -22,9 +23,6 @@ HEADERS = (ROOT / "engine/mbdy/engine/core", ROOT / "fmu_src/mbdy/fmu/native/hea
 VERSIONS = ("2.0", "3.0")
 SEEN = ("omega", "joint_rates", "attitude", "joint_positions")
 """Ports of outputs that a controller reads after each step."""
-
-Row = tuple[str, float, str]
-"""What was compared, the ratio, and what is wanted."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +39,14 @@ class Subject:
         """The library and the token of the FMU of each version."""
         return [self._exported(fmi) for fmi in VERSIONS]
 
-    def times(self, mode: str, rounds: int, count: int) -> Mapping[str, list[float]]:
-        """What fmu.c prints, by name: nanoseconds a call."""
-        libraries = [compiled(self.model).library, *(part for fmu in self.fmus for part in fmu)]
+    def times(
+        self, mode: str, rounds: int, count: int, *, peers: Sequence[Path] = (), numbers: Sequence[float] = ()
+    ) -> Mapping[str, list[float]]:
+        """What fmu.c prints, by name: nanoseconds a call; of libraries of ``peers`` too, that take ``numbers``."""
+        libraries = [compiled(self.model).library, *(part for fmu in self.fmus for part in fmu), *peers]
         command = list(map(str, (self.program, mode, rounds, count, self.step, *libraries)))
-        done = subprocess.run(command, input=self._plan, capture_output=True, text=True, check=False)
+        plan = " ".join([self._plan, repr(len(numbers)), *map(repr, numbers)])
+        done = subprocess.run(command, input=plan, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"fmu.c {mode} ended with {done.returncode}: {done.stderr.strip()}")
         lines = [line.split() for line in done.stdout.splitlines()]
@@ -99,11 +100,6 @@ def program(folder: Path) -> Path:
     return made
 
 
-def ratio(times: Mapping[str, list[float]], what: str, base: str) -> float:
-    """Median over the rounds of one thing's time against another's in the same round."""
-    return statistics.median(a / b for a, b in zip(times[what], times[base], strict=True))
-
-
 def steps(subject: Subject, rounds: int) -> list[Row]:
     """Native steps of one internal step each against the core's."""
     times = subject.times("steps", 10 * rounds, 1000)
@@ -134,28 +130,20 @@ def single_steps(subject: Subject, count: int) -> list[tuple[str, list[float]]]:
 
 
 PARTIALS = {
-    "rates_by_state": "all derivatives by one state",
-    "rates_by_input": "all derivatives by one input",
-    "outputs_by_input": "all outputs by one input",
-    "adjoint_of_rates": "adjoint of all derivatives",
-    "adjoint_of_outputs": "adjoint of all outputs",
+    "all derivatives by one state": ("rates_by_state3", "rates3", "<= 2.5"),
+    "a further state at the same point": ("rates_by_state_more3", "rates3", "<= 1.3"),
+    "all derivatives by one input": ("rates_by_input3", "rates3", "<= 2.5"),
+    "a further input at the same point": ("rates_by_input_more3", "rates3", "<= 1.3"),
+    "adjoint of all derivatives": ("adjoint_of_rates3", "rates3", "<= 2.6"),
+    "all outputs": ("outputs3", "rates3", ""),
+    "all outputs by one input / all outputs": ("outputs_by_input3", "outputs3", "<= 3"),
+    "adjoint of all outputs / all outputs": ("adjoint_of_outputs3", "outputs3", ""),
 }
+"""What is timed, what by, and what is wanted; in right-hand sides unless another name follows a stroke."""
 
 
-def partials(subject: Subject, rounds: int) -> list[Row]:
-    """Partial derivatives in one direction against one right-hand side; those of outputs against all outputs too."""
-    name, n = subject.model.name.partition(" (")[0], len(subject.model.bodies)
-    times = subject.times("partials", 10 * rounds, max(10, 2000 // n))
-    rows: list[Row] = [
-        (f"{name}: one right-hand side, µs", statistics.median(times["rates2"]) / 1e3, ""),
-        (f"{name}: all outputs / right-hand side", ratio(times, "outputs2", "rates2"), ""),
-    ]
-    for fmi in VERSIONS:
-        bases = {"right-hand side": f"rates{fmi[0]}", "all outputs": f"outputs{fmi[0]}"}
-        for key, what in PARTIALS.items():
-            timed, of_outputs = f"{key}{fmi[0]}", "outputs" in key
-            for base, by in bases.items():
-                if timed in times and (of_outputs or base != "all outputs"):
-                    wanted = "" if of_outputs and base != "all outputs" else "<= 5"
-                    rows.append((f"{name}, FMI {fmi}: {what} / {base}", ratio(times, timed, by), wanted))
-    return rows
+def partials(subject: Subject, rounds: int) -> dict[str, float]:
+    """Ratios by the names of `PARTIALS`, after the microseconds of one right-hand side."""
+    times = subject.times("partials", 3 * rounds, max(3, 2000 // len(subject.model.bodies)))
+    first = {"right-hand side, µs": statistics.median(times["rates3"]) / 1e3}
+    return first | {what: ratio(times, name, base) for what, (name, base, _) in PARTIALS.items()}
