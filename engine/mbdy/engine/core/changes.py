@@ -180,7 +180,7 @@ class Linearised:
                 sums.setdefault(p, seed)
         for one in reversed(self.calls):
             seeded = tuple(n for n, p in enumerate(one.outputs.tolist()) if p in sums)
-            if not seeded:
+            if not seeded or not len(one.inputs):  # one branch may have what nothing changes
                 continue
             by_place: dict[int, list[int]] = {}
             for n, p in enumerate(one.inputs.tolist()):
