@@ -149,7 +149,7 @@ def the_peers(run: Run) -> str:
 
 def exchange(run: Run) -> str:
     systems = [drawn(shape, n) for shape in ("chain", "tree") for n in run.sizes if n not in (4, 500)]
-    return str(against_peers.exchanged(run.site, lambda m: run.fmus(m, m.name.replace(" ", "_")), systems, run.rounds))
+    return str(against_peers.exchanged(run.site, lambda m: run.fmus(m, f"exchange {m.name}"), systems, run.rounds))
 
 
 def drift(run: Run) -> str:
