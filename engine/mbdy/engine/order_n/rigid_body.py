@@ -188,13 +188,14 @@ def drive_symbols(kind: Structure) -> dict[str, SX]:
     return symbols(acceleration=n if constrained else 0, switches=2 * len(switched(kind.motion)))
 
 
-def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False) -> ca.Function:
+def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False, joins: bool = False) -> ca.Function:
     """Second sweep. ``P_below``, ``p_below`` (not at a tip) are the children's; of a flexible body those of all, its
     modes eliminated.
 
     ``g = D^-1 U^T`` (S^-1 = S^T of what nothing holds), ``t = D^-1 (tau - S^T p)``, a_c, u' of held speeds
     (``forced``); ``S_free``, ``solved`` = D^-1 S^T of free speeds where there are ``loops``; and ``X^T P_a X``,
-    ``X^T p_a`` for the parent (not at a root). ``lag`` as `outward` has it.
+    ``X^T p_a`` for the parent (not at a root), added to ``P_others`` and ``p_others`` of children before it where it
+    ``joins`` them. ``lag`` as `outward` has it.
     """
     inputs, k, c, p_body, tau, *_ = body_symbols(kind, c=6, p=6, tau=kind.form.n_u, **joint_symbols(kind))
     passage, S = passage_of(kind, k, inputs)
@@ -225,9 +226,12 @@ def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False) -> ca.F
         if kind.turns and kind.motion == ("free",) and not kind.resistances:
             P_a[2, :], P_a[:, 2] = SX(1, 6), SX(6, 1)
         p_a = p + P_a @ a_c + U @ t
-        outputs["P_parent"] = ca.densify(spatial.upper(passage.inertia(P_a)))
-        outputs["p_parent"] = ca.densify(passage.force(p_a))
-    return kernel(f"inward_{kind_name(kind, root, leaf, loops)}", inputs, outputs)
+        P_parent, p_parent = spatial.upper(passage.inertia(P_a)), passage.force(p_a)
+        if joins:
+            inputs |= symbols(P_others=21, p_others=6)
+            P_parent, p_parent = inputs["P_others"] + P_parent, inputs["p_others"] + p_parent
+        outputs |= {"P_parent": ca.densify(P_parent), "p_parent": ca.densify(p_parent)}
+    return kernel(f"inward_{kind_name(kind, root, leaf, loops, joins)}", inputs, outputs)
 
 
 def _inverse(P: SX, rhs: SX) -> SX:

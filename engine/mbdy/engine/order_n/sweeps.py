@@ -356,17 +356,22 @@ def _inward(j: int, system: System, moves: list[BodyMotion]) -> None:
             _gather(m, results["P_body"], results["p_body"], *modal)
     if m.flexing:
         _condense(j, system, m)
+    others = {}
+    if parent != ROOT and system.seats[j] is None and not moves[parent].flexing:
+        others = {name.replace("below", "others"): value for name, value in moves[parent].below.items()}
     results = system.kernels.call(
-        rigid.inward, kind, parent == ROOT, not m.below, system.loops,
+        rigid.inward, kind, parent == ROOT, not m.below, system.loops, bool(others),
         **at_joint(kind, m), c=m.c, k=system.constants[j], p=m.p, tau=m.tau, acceleration=inputs.acceleration,
-        switches=inputs.switches, **m.below, **({} if m.lag is None else {"lag": m.lag}),
+        switches=inputs.switches, **m.below, **({} if m.lag is None else {"lag": m.lag}), **others,
     )  # fmt: skip
     m.g, m.t, m.a_c, m.forced = (results[name] for name in ("g", "t", "a_c", "forced"))
     if system.loops:
         m.S_free, m.solved = results["S_free"], results["solved"]
     if parent != ROOT:
         P, p, seat = results["P_parent"], results["p_parent"], system.seats[j]
-        if seat is None:
+        if others:
+            moves[parent].below = {"P_below": P, "p_below": p}
+        elif seat is None:
             _gather(moves[parent], P, p)
         else:
             node = moves[parent].nodes[seat]
