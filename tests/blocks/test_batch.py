@@ -222,3 +222,59 @@ def test_what_is_warned_of_is_warned_of_once():
     with pytest.warns(ModelWarning, match=r"run 0 and 10 others: .*bus\.inertia") as told:
         batch.step(1e-3)
     assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    "torque",
+    [lambda y: [0, 0, 0.1], lambda y: np.full((3, 3), 0.1), lambda y: -y["bus.omega"], lambda y: [["1 N*m"] * 3] * 3],
+)
+def test_controllers_go_on_where_a_run_has_failed(torque):
+    batch, omega = PlantBatch(FIVE, 3), np.full((3, 3), 0.1)
+    omega[1] = 1e200, 0, 0
+    batch["bus.omega"] = omega
+    run = batch.simulate(
+        0.2, every=0.1, sample=0.1, outputs=["bus.omega"], controller=lambda t, y: {"bus.torque": torque(y)}
+    )
+    assert [fault is None for fault in run.faults] == [True, False, True]
+    assert np.isfinite(run["bus.omega"][[0, 2]]).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"bus.omega": [0, 0, 9.0]}, "which is an output"),
+        ({"bus.torque": [0, 0, 1], "bus.torque[3]": 0}, "twice"),
+        ([1, 2], "must give a mapping of names to values, or None"),
+        ({"bus.torqe": 0}, "bus.torque"),
+    ],
+)
+def test_controllers_are_held_to_the_rules_of_simulate(given, says):
+    with pytest.raises(VariableError, match=says):
+        PlantBatch(FIVE, 2).simulate(0.2, every=0.1, controller=lambda t, y: given)
+
+
+def test_results_are_looked_through_by_name():
+    batch = PlantBatch(FIVE, 2)
+    y = batch.step(0.1)
+    assert "bus.omega" in y
+    assert "bus.omega[2]" in y
+    assert dict(y).keys() == dict.fromkeys(y).keys() >= {"bus.omega", "bus.attitude"}
+    batch.reset()
+    run = batch.simulate(0.1, every=0.1, outputs=["bus.omega", "bus.attitude[1]"])
+    assert list(run) == ["bus.omega", "bus.attitude[1]"]
+    assert "bus.omega[3]" in run
+    assert "bus.attitude" not in run
+    with pytest.raises(OptionError, match="n: must be a whole number >= 1, got 0"):
+        PlantBatch(FIVE, 0)
+
+
+def test_switches_of_the_last_row_stay_set():
+    model = loads(SLIDER.partition("[loop.pin]")[0] + '[initial]\ncrank.joint.rate = "10 rad/s"\n')
+    one, batch = Plant(model, interpolation="linear"), PlantBatch(model, 3, interpolation="linear")
+    rows = np.zeros((3, 4, len(one.input_names)))
+    rows[:, -1, one.input_names.index("crank.joint.locked")] = 1
+    pick = np.arange(len(one.output_names))
+    alone, _ = one.run(3, 0.1, inputs=rows[0], pick=pick)
+    np.testing.assert_array_equal(batch.run(3, 0.1, inputs=rows, pick=pick)[1], alone)
+    assert batch["crank.joint.locked"].tolist() == [1, 1, 1]
+    assert batch.step(0.1)["crank.joint.rate"].tolist() == [0, 0, 0]

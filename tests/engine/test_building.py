@@ -104,7 +104,7 @@ def test_why_there_is_none(compilers):
 @pytest.mark.parametrize(("words", "apart"), [("-march=native", True), ("-mcpu=native", True), ("-O2", False)])
 def test_what_is_built_for_this_processor_is_kept_apart(words: str, apart: bool, monkeypatch: pytest.MonkeyPatch):
     def kept(features: str) -> str:
-        monkeypatch.setattr("mbdy.engine.core.build._features", lambda: features)
+        monkeypatch.setattr("mbdy.engine.core.build.features", lambda: features)
         return _Build(Compiler(("cc", words), "1"), ("-c", "it.c"), {"it.c": ""}, ".o").file
 
     assert (kept("avx2") != kept("avx512")) == apart

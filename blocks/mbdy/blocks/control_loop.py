@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from mbdy.blocks.errors import VariableError
 from mbdy.blocks.plant import Plant
 from mbdy.blocks.plant.typed import Outputs
 from mbdy.blocks.signals import LOG, Signals
-from mbdy.engine import MbdyError, MbdyWarning, RefusalError
+from mbdy.engine import MbdyError, MbdyWarning, Ports, RefusalError
 
 Controller = Callable[[float, Outputs], Mapping[str, object] | None]
 
@@ -20,6 +21,36 @@ class ControllerError(MbdyError):
 
 class NoCommandWarning(MbdyWarning):
     """A controller gave None at every call: was a ``return`` forgotten?"""
+
+
+def asked(controller: Callable[[float, Any], Any], time: float, y: object) -> Mapping[str, object] | None:
+    """What a controller gives. Raises `ControllerError` for what it raises, `VariableError` for what is no mapping."""
+    try:
+        given = controller(time, y)
+    except Exception as fault:
+        raise ControllerError(f"the controller failed: {type(fault).__name__}: {fault}") from fault
+    if not isinstance(given, Mapping | None):
+        raise VariableError(f"the controller gives {given!r}; it must give a mapping of names to values, or None")
+    return given
+
+
+def judge(ports: Ports, commands: Mapping[str, object], taken: Mapping[str, str]) -> None:
+    """Raises `VariableError` for names that a controller cannot give: outputs, those twice, those that others give."""
+    for name in commands:
+        try:
+            variable, part = ports.find(name)
+        except (KeyError, TypeError) as fault:
+            raise VariableError(f"the controller gives {fault.args[0]}") from None
+        if variable.causality == "output":
+            message = f"the controller gives {name!r}, which is an output; it can set inputs and parameters"
+            raise VariableError(message)
+        for scalar in variable.scalar_names[part]:
+            if by := taken.get(scalar):
+                raise VariableError(f"the controller gives {name!r}, which {by} gives too; keep one of them")
+    try:
+        ports.each_once(commands)
+    except RefusalError as refusal:
+        raise VariableError(f"the controller: {refusal}") from None
 
 
 class ControlLoop:
@@ -38,14 +69,9 @@ class ControlLoop:
         """
         plant, reached = self.plant, self.plant.time
         before = plant.inputs.values.copy() if self._silent else plant.inputs.values
-        try:
-            given = self.controller(time, y)
-        except Exception as fault:
-            raise ControllerError(f"the controller failed: {type(fault).__name__}: {fault}") from fault
+        given = asked(self.controller, time, y)
         if plant.time != reached:
             raise VariableError("the controller steps the plant that it controls; let it step a plant of its own")
-        if not isinstance(given, Mapping | None):
-            raise VariableError(f"the controller gives {given!r}; it must give a mapping of names to values, or None")
         self._calls += 1
         self._silent &= given is None and bool((before == plant.inputs.values).all())
         for name, value in self._judged(given or {}).items():
@@ -58,21 +84,8 @@ class ControlLoop:
             if isinstance(name, str) and name.startswith(f"{LOG}.") and LOG not in self.plant.model.index:
                 self.signals.take(name, value)
                 continue
-            try:
-                variable, part = self.plant.ports.find(name)
-            except (KeyError, TypeError) as fault:
-                raise VariableError(f"the controller gives {fault.args[0]}") from None
-            if variable.causality == "output":
-                message = f"the controller gives {name!r}, which is an output; it can set inputs and parameters"
-                raise VariableError(message)
-            for scalar in variable.scalar_names[part]:
-                if by := self.taken.get(scalar):
-                    raise VariableError(f"the controller gives {name!r}, which {by} gives too; keep one of them")
             commands[name] = value
-        try:
-            self.plant.ports.each_once(commands)
-        except RefusalError as refusal:
-            raise VariableError(f"the controller: {refusal}") from None
+        judge(self.plant.ports, commands, self.taken)
         return commands
 
     def end(self) -> None:

@@ -204,6 +204,8 @@ static void run_group(batch *it, int index, mbdy_core *wide, int rows, double H,
             for (int k = 0; k < picked; k++) to[k] = one->vector[MBDY_Y][pick[k]];
         }
     }
+    for (int i = 0; inputs && i < g.count; i++) /* switches of the last row stay set */
+        memcpy(core_of(&g, i)->vector[MBDY_U_END], core_of(&g, i)->vector[MBDY_U], sizeof(double) * n_u);
 }
 
 void batch_run(batch *it, int from, int to, int thread, int rows, double H, int order, const double *inputs, const int *pick,

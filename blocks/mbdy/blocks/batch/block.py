@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbdy.blocks.batch.library import CONSTANTS, compiled_batch, lanes_of
+from mbdy.blocks.control_loop import asked, judge
 from mbdy.blocks.errors import StateError, StepError, ThreadError, VariableError
 from mbdy.blocks.grids import grid, marks, merged, multiples, resolution, seconds, uniform, usual_period
 from mbdy.blocks.plant.block import FAULTS, OK, ORDERS, WARNING, WARNINGS, Logger
@@ -53,6 +54,16 @@ class BatchOutputs:
             raise UnknownNameError(f"{name!r} is not an output")
         return self.values[:, self._layout.places[name]]
 
+    def keys(self) -> tuple[str, ...]:
+        """The outputs by name, without index."""
+        return self._layout.variables
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._layout.places
+
     def __repr__(self) -> str:
         return f"<BatchOutputs of {len(self.values)} runs at {self.time:g} s>"
 
@@ -78,6 +89,18 @@ class BatchRun:
         if any(scalar not in self.names for scalar in variable.scalar_names):
             raise UnknownNameError(f"{name!r} was not recorded")
         return self.values[:, :, [self.names.index(scalar) for scalar in variable.scalar_names]]
+
+    def keys(self) -> tuple[str, ...]:
+        """What is recorded: variables, and elements of those that are not recorded whole."""
+        kept = set(self.names)
+        whole = {n: v.name for v in self.ports.outputs if kept.issuperset(v.scalar_names) for n in v.scalar_names}
+        return tuple(dict.fromkeys(whole.get(name, name) for name in self.names))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names or name in self.keys()
 
 
 Controller = Callable[[float, BatchOutputs], Mapping[str, Any] | None]
@@ -116,7 +139,7 @@ class PlantBatch:
         self.integrator = chosen("integrator", integrator, INTEGRATORS)
         self.interpolation = chosen("interpolation", interpolation, ("held", "linear"))
         self.threads = whole("threads", _processors() if threads is None else threads)
-        self._n = whole("n", n)
+        self._n = whole("n", n, 1)
         equations = equations_of(self.model, dynamics)
         self.ports: Ports = equations.ports
         self.compiled = compiled_batch(equations, implicit=INTEGRATORS[integrator].implicit)
@@ -201,9 +224,15 @@ class PlantBatch:
         What a `Plant` takes is for all runs; else the first axis of ``value`` is of runs. Raises `VariableError` that
         names the run, and changes nothing, for a value that cannot be used.
         """
+        self._set(name, value, [False] * self._n)
+
+    def _set(self, name: str, value: object, left: list[bool]) -> None:
+        """Set it, but in runs that are ``left`` as they are: those that failed, for which nobody has numbers."""
         variable, part = self.ports.find(name, starts=True)
         size = part.stop - part.start
-        values = self._rows(name, variable, part, value)
+        values = self._rows(name, variable, part, value, left)
+        if any(left):
+            values[left] = self[name].reshape(self._n, size)[left]
         first = self._first[variable.name] + part.start
         refs = (ctypes.c_uint * size)(*range(first, first + size))
         run = self._functions.batch_set(self._handle, refs, size, values.ctypes.data, int(variable.boolean))
@@ -211,19 +240,21 @@ class PlantBatch:
         if run >= 0:
             raise VariableError(f"run {run}: {message[run]}")
 
-    def _rows(self, name: str, variable: Variable, part: slice, value: object) -> Array:
-        """A row of values in SI for each run, (n, size)."""
+    def _rows(self, name: str, variable: Variable, part: slice, value: object, left: list[bool]) -> Array:
+        """A row of values in SI for each run, (n, size), anything in those that are ``left`` as they are."""
         size = part.stop - part.start
         try:
             whole_rows = (self._n, size) if size > 1 else (self._n,)
             if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.shape == whole_rows and self._n > 1:
-                return np.ascontiguousarray(value, dtype=np.float64)
+                return np.array(value, dtype=np.float64, order="C").reshape(self._n, size)
             try:
                 return np.tile(np.array(values_of(name, variable, part, value), dtype=np.float64), (self._n, 1))
             except RefusalError:
                 if not hasattr(value, "__len__") or isinstance(value, str) or len(value) != self._n:  # type: ignore[arg-type]
                     raise
-            return np.array([values_of(name, variable, part, row) for row in value], dtype=np.float64)  # type: ignore[attr-defined]
+            rows = zip(value, left, strict=True)  # type: ignore[call-overload]
+            some = [[0.0] * size if out else values_of(name, variable, part, row) for row, out in rows]
+            return np.array(some, dtype=np.float64)
         except RefusalError as refusal:
             raise VariableError(
                 f"{refusal}; one value for all {self._n} runs, or a row of them for each; nothing was changed"
@@ -327,8 +358,10 @@ class PlantBatch:
         for k, begin in enumerate(times[:-1].tolist()):
             if sampled[k] and controller is not None:
                 y.time = begin
-                for name, value in (controller(begin, y) or {}).items():
-                    self[name] = self._held(name, value)
+                given = asked(controller, begin, y) or {}
+                judge(self.ports, given, {})
+                for name, value in given.items():
+                    self._set(name, value, [fault is not None for fault in self._faults])
             y = self.step(float(times[k + 1] - times[k]))
             latched += y.values[:, picked[impulses]]
             if recorded[k + 1]:
@@ -336,15 +369,6 @@ class PlantBatch:
                 values[:, row] = y.values[:, picked]
                 values[:, row, impulses] = latched
                 latched[:] = 0.0
-
-    def _held(self, name: str, value: Any) -> Any:
-        """``value`` with what runs that failed have now, for which a controller has no numbers."""
-        failed = [fault is not None for fault in self._faults]
-        if not any(failed) or np.ndim(value) == 0 or len(value) != self._n:
-            return value
-        kept = np.array(value, dtype=float)
-        kept[failed] = np.nan_to_num(self[name][failed])
-        return kept
 
     def _vector(self, name: str, size: int) -> Array:
         """A vector of the core of each run, (n, size)."""
