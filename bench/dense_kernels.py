@@ -92,8 +92,7 @@ def lift(size: int) -> ca.Function:
     """Columns (6, size) on a body as ones on what its joint sits on."""
     inputs = symbols(E=(3, 3), r=3, N=(6, size))
     E, r, N = inputs.values()
-    above = ca.horzcat(*(Passage(r, E).force(N[:, i]) for i in range(size)))
-    return kernel(f"lift_{size}", inputs, {"N_parent": above})
+    return kernel(f"lift_{size}", inputs, {"N_parent": Passage(r, E).force(N)})
 
 
 def project(subspace: str, size: int) -> ca.Function:

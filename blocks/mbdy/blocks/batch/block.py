@@ -360,8 +360,9 @@ class PlantBatch:
                 y.time = begin
                 given = asked(controller, begin, y) or {}
                 judge(self.ports, given, {})
+                failed = [fault is not None for fault in self._faults]
                 for name, value in given.items():
-                    self._set(name, value, [fault is not None for fault in self._faults])
+                    self._set(name, value, failed)
             y = self.step(float(times[k + 1] - times[k]))
             latched += y.values[:, picked[impulses]]
             if recorded[k + 1]:

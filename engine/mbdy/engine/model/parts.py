@@ -90,11 +90,16 @@ def an(kind: type[AnyPart], *, optional: bool = False) -> Callable[[Any], Any]:
     """A converter that takes parts of one ``kind`` alone, or None too."""
 
     def check(given: object) -> object:
-        if isinstance(given, kind) or (optional and given is None):
-            return given
-        raise RefusalError(f"must be a {kind.__name__}, got {shown(given)}", f"make it by {kind.__name__}(...)")
+        if not (optional and given is None):
+            _refuse_other(given, kind)
+        return given
 
     return check
+
+
+def _refuse_other(given: object, kind: type, at: str = "") -> None:
+    if not isinstance(given, kind):
+        raise RefusalError(f"must be a {kind.__name__}, got {shown(given)}", f"make it by {kind.__name__}(...)", at)
 
 
 def several(kind: type[AnyPart]) -> Callable[[Any], tuple[AnyPart, ...]]:
@@ -104,9 +109,7 @@ def several(kind: type[AnyPart]) -> Callable[[Any], tuple[AnyPart, ...]]:
         if not isinstance(given, list | tuple):
             raise RefusalError(f"must be a list of {kind.__name__}, got {shown(given)}", "write them in brackets")
         for k, each in enumerate(given):
-            if not isinstance(each, kind):
-                message = f"must be a {kind.__name__}, got {shown(each)}"
-                raise RefusalError(message, f"make it by {kind.__name__}(...)", f"[{k + 1}]")
+            _refuse_other(each, kind, f"[{k + 1}]")
         return tuple(given)
 
     return check
@@ -120,9 +123,7 @@ def named(kind: type[AnyPart]) -> Callable[[Any], Mapping[str, AnyPart]]:
             raise RefusalError(f"must be a mapping of names to {kind.__name__}, got {shown(given)}")
         for name, each in given.items():
             text(name)
-            if not isinstance(each, kind):
-                message = f"must be a {kind.__name__}, got {shown(each)}"
-                raise RefusalError(message, f"make it by {kind.__name__}(...)", f"[{name!r}]")
+            _refuse_other(each, kind, f"[{name!r}]")
         return dict(given)
 
     return check

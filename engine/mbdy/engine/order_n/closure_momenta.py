@@ -73,7 +73,7 @@ def tied(size: int) -> ca.Function:
     """``N`` (21), as that of `anchored`, of a loop to the inertial frame: ``G`` (6, size) on a node at C and rho."""
     inputs = symbols(G=(6, size), C=(3, 3), rho=3, closed=1)
     G, C, rho, closed = inputs.values()
-    rows = ca.horzcat(*(Passage(rho, C.T).force(G[:, i]) for i in range(size)))
+    rows = Passage(rho, C.T).force(G)
     return kernel(f"tied_{size}", inputs, {"N": closed * spatial.upper(rows @ rows.T)})
 
 

@@ -33,10 +33,10 @@ def in_joint_frames(model: Model, structures: Sequence[Structure]) -> tuple[Stru
     Bodies that loops sit on keep their own axes, in which loops are told; so do flexible ones, for their modes.
     """
     held = {side.body for loop in model.loops for side in (loop.a, loop.b)}
-    parents, found = tree(model).parent, list(structures)
+    order, found = tree(model), list(structures)
     first: set[int] = set()
-    for j in tree(model).outward:
-        kind, parent = structures[j], parents[j]
+    for j in order.outward:
+        kind, parent = structures[j], order.parent[j]
         on_frame = parent != ROOT and found[parent].framed
         rigid = not kind.flex and model.bodies[j].name not in held
         if rigid and (kind.form.rotations, kind.form.spherical) == (0, False):
@@ -54,7 +54,8 @@ def frame_constants(
     model: Model, structures: Sequence[Structure], constants: Sequence[MX], kernels: Kernels
 ) -> list[MX]:
     """What each body of ``structures`` has of `frame_fields` besides its ``constants``."""
-    parents = tree(model).parent
+    order = tree(model)
+    parents = order.parent
     first = {parents[j]: j for j, kind in enumerate(structures) if kind.frame == "joint"}
 
     def own(j: int, name: str) -> MX:
@@ -62,7 +63,7 @@ def frame_constants(
 
     still = MX(ca.DM.eye(3).full())
     Q = {ROOT: still} | dict.fromkeys(range(len(structures)), still)
-    for j in tree(model).outward:
+    for j in order.outward:
         kind = structures[j]
         if kind.frame == "parent":
             Q[j] = ca.reshape(own(j, "R0"), 3, 3).T @ Q[parents[j]]

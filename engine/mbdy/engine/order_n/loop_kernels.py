@@ -193,7 +193,5 @@ def past_joint(kind: Structure, size: int) -> ca.Function:
     )
     passage, _ = passage_of(kind, k, inputs)
     epsilon = S.T @ N
-    left = N - g.T @ epsilon
-    above = ca.horzcat(*(passage.force(left[:, i]) for i in range(size)))
-    outputs = {"epsilon": epsilon, "change": -solved @ N, "N_parent": above}
+    outputs = {"epsilon": epsilon, "change": -solved @ N, "N_parent": passage.force(N - g.T @ epsilon)}
     return kernel(f"past_joint_{kind_name(kind, size)}", inputs, outputs)

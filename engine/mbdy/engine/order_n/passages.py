@@ -24,11 +24,11 @@ class Turn:
     sine: SX
 
     def outward(self, a: SX) -> SX:
-        """Components (3) in the turned frame."""
+        """Components (3, n) in the turned frame."""
         return self._turned(a, self.sine)
 
     def inward(self, a: SX) -> SX:
-        """Components (3) in the frame before the turn."""
+        """Components (3, n) in the frame before the turn."""
         return self._turned(a, -self.sine)
 
     def symmetric_inward(self, A: SX) -> SX:
@@ -45,13 +45,13 @@ class Turn:
 
     def matrix_inward(self, B: SX) -> SX:
         """Any matrix in the frame before the turn."""
-        rows = ca.horzcat(*(self.inward(B[:, n]) for n in range(3)))
-        return ca.horzcat(*(self.inward(rows[n, :].T) for n in range(3))).T
+        return self.inward(self.inward(B).T).T
 
     def _turned(self, a: SX, sine: SX) -> SX:
         i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
         found = SX(a)
-        found[i], found[j] = self.cosine * a[i] + sine * a[j], self.cosine * a[j] - sine * a[i]
+        found[i, :] = self.cosine * a[i, :] + sine * a[j, :]
+        found[j, :] = self.cosine * a[j, :] - sine * a[i, :]
         return found
 
 
@@ -66,16 +66,15 @@ class Passage:
     @property
     def rotation(self) -> SX:
         """Inner to outer components (3x3)."""
-        return ca.horzcat(*(self._outward(SX.eye(3)[:, n]) for n in range(3)))
+        return self._outward(SX.eye(3))
 
     def motion(self, V: SX) -> SX:
         """``X V``."""
         return ca.vertcat(self._outward(V[:3]), self._outward(V[3:] + ca.cross(V[:3], self.r)))
 
     def force(self, F: SX) -> SX:
-        """``X^T F``."""
-        f = self._inward(F[3:])
-        return ca.vertcat(self._inward(F[:3]) + ca.cross(self.r, f), f)
+        """``X^T F`` of force vectors (6, n)."""
+        return shifted(self.r, ca.vertcat(self._inward(F[:3, :]), self._inward(F[3:, :])))
 
     def inertia(self, P: SX) -> SX:
         """``X^T P X`` (6, 6), its upper triangle from that of P."""
@@ -116,4 +115,5 @@ def shares(E: SX, r: SX, Phi: SX, N: SX) -> tuple[SX, SX]:
 
 def shifted(r: SX, N: SX) -> SX:
     """Force vectors ``N`` (6, n) at ``r`` as ones about the origin."""
-    return ca.vertcat(N[:3, :] + spatial.skew(r) @ N[3:, :], N[3:, :])
+    f = N[3:, :]
+    return ca.vertcat(N[:3, :] + ca.cross(ca.repmat(r, 1, f.shape[1]), f, 1), f)
