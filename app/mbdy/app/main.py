@@ -28,6 +28,7 @@ from mbdy.app.demo import demo
 from mbdy.app.fmu import fmu
 from mbdy.app.linearize import linearize
 from mbdy.app.new import new
+from mbdy.app.rig import rig
 from mbdy.app.simulate import simulate
 from mbdy.app.ssp import ssp
 from mbdy.app.verify import verify
@@ -94,6 +95,7 @@ EXAMPLES = {
 
 for command, example in EXAMPLES.items():
     app.command(epilog=f"Example: {example}")(command)
+app.add_typer(rig, name="rig", help="Run the plant of a model in real time, for hardware and controllers to meet it.")
 
 
 def _show_version(wanted: bool) -> None:

@@ -5,7 +5,6 @@ Those bytes carry a sum against damage, and a token of the variables; nothing in
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import sys
@@ -19,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from mbdy.blocks.errors import VariableError
-from mbdy.engine import Dynamics, Model, __version__, dumps
+from mbdy.engine import Dynamics, Model, __version__
 from mbdy.engine.core.integrators import INTEGRATORS
+from mbdy.engine.files.write import model_hash
 from mbdy.engine.model.contents import contents
 from mbdy.engine.model.faults import MbdyWarning
 from mbdy.engine.model.whole_file import whole_file
@@ -46,8 +46,7 @@ class StateFile:
 
 def facts_of(model: Model, *, interpolation: str, dynamics: Dynamics | None) -> dict[str, Any]:
     """What must be alike of the plant that saves a state and the one that takes it up."""
-    text = dumps(model).encode("utf-8", "surrogatepass")
-    return {"model": hashlib.sha256(text).hexdigest(), "interpolation": interpolation, "dynamics": _plain(dynamics)}
+    return {"model": model_hash(model), "interpolation": interpolation, "dynamics": _plain(dynamics)}
 
 
 def _plain(value: object) -> Any:

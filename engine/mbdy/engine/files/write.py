@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any
@@ -38,6 +39,11 @@ def dumps(model: Model) -> str:
     for key, value in tables_of(model).items():
         lines += _table((key,), value) if isinstance(value, dict) else [_line((key,), value)]
     return "\n".join(lines) + "\n"
+
+
+def model_hash(model: Model) -> str:
+    """SHA-256 of the model file that says ``model``, as `dumps` writes it."""
+    return hashlib.sha256(dumps(model).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def tables_of(model: Model) -> dict[str, Any]:

@@ -1,0 +1,5 @@
+"""A plant in real time: packets in and out, a clock, evidence."""
+
+from mbdy.blocks.rig.layout import PacketLayout
+
+__all__ = ["PacketLayout"]
