@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from mbdy.app.common import RequestError, guarded, load_model, said_warnings, say, show_json
+from mbdy.app.common import (
+    RUN_FAULT,
+    RequestError,
+    attributes,
+    complain,
+    guarded,
+    load_model,
+    said_warnings,
+    say,
+    show_json,
+    terminal,
+)
 from mbdy.app.options import ModelFile
 from mbdy.app.output_files import output_file, read_for, target
 
 if TYPE_CHECKING:
+    from mbdy.blocks.rig.doctor import Condition
     from mbdy.engine import Model
 
 RUN = "run"
@@ -57,6 +70,41 @@ def run(
             show_json({"ok": True, "layout": key, "headers": header, "warnings": said_warnings})
         return
     raise RequestError("rig: give --header FILE")
+
+
+@rig.command(epilog="Example: mbdy rig doctor")
+@guarded
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False) -> None:
+    """Tell what makes cycles late on this machine, and the remedy of each.
+
+    Exit status 1 where something makes late cycles at 1 kHz likely.
+    """
+    from mbdy.blocks.rig.doctor import examine
+
+    findings = examine()
+    poor = [f.name for f in findings if f.verdict == "poor"]
+    verdict = f"late cycles are likely here: {', '.join(poor)}" if poor else ""
+    if as_json:
+        fault = {"error": verdict} if poor else {}
+        rows = [attributes(f, "name", "verdict", "found", "remedy") for f in findings]
+        show_json({"ok": not poor, **fault, "findings": rows, "warnings": said_warnings})
+    else:
+        _show_findings(findings)
+        if poor:
+            complain(verdict)
+    if poor:
+        raise typer.Exit(RUN_FAULT)
+
+
+def _show_findings(findings: Sequence[Condition]) -> None:
+    from rich.table import Table
+
+    table = Table("", "for real time", "found", "remedy")
+    for column in table.columns:
+        column.overflow = "fold"
+    for finding in findings:
+        table.add_row(finding.name, finding.verdict, finding.found, finding.remedy)
+    terminal().print(table)
 
 
 def _write_headers(model: Model, paths: list[Path]) -> str:
