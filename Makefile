@@ -9,7 +9,7 @@ RESULTS := runs/demo
 PYTEST := $(BIN)/python -m pytest
 CORES ?= auto
 NATIVE := $(if $(shell command -v cc || command -v gcc || command -v clang),,[native])
-CLIENTS := fmuloader,fmutool,libcosimpy,pathsim
+CLIENTS := fmuloader,fmutool,libcosimpy,pathsim,rig
 # Quick tests that call every dependency: units, files, tables, commands, plots, modes, FMUs, packages.
 SMOKE := tests/test_rooms.py tests/engine/test_units.py tests/engine/test_files.py tests/engine/test_flexible_sources.py \
 	tests/engine/test_linear.py tests/blocks/test_simulate.py tests/fmu/test_export.py tests/fmu/test_ssp.py \

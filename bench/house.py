@@ -48,7 +48,7 @@ BUILT_SINCE = {
     "frames along joints, proximal steps without their matrix": 460,
     "elementary functions with the same bits everywhere": 380,
     "many runs at once, in lanes": 1100,
-    "rigs: packets in C and NumPy, what machines are like": 620,
+    "rigs: packets in C and NumPy, what machines are like, figures": 790,
 }
 """Lines that capabilities took which were not there then."""
 C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)

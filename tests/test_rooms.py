@@ -19,9 +19,11 @@ ORDER = list(ROOMS)
 LATE = {
     "control",
     "fmpy",
+    "hdrh",
     "pathsim",
     "pint",
     "plotly",
+    "pyarrow",
     "pythonfmu",
     "pythonfmu3",
     "rich",
@@ -29,6 +31,7 @@ LATE = {
     "tomlkit",
     "typer",
     "xarray",
+    "zmq",
 }
 """Packages that some functions need and an import does not."""
 ENGINE = ("model", "flexible", "files", "order_n", "core", "assembly", "linear", "verification")
