@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -56,3 +57,30 @@ def test_sources_of_two_fmus_link_and_run_in_one_program(flavour, tmp_path):
         assert not_of(prefixes, objects) == []
     ran(*cc, *objects, *tmp_path.glob("*.o"), "-o", tmp_path / "two", "-lm")
     assert list(map(float, ran(tmp_path / "two", *asked).split())) == pytest.approx(rates, rel=1e-12)
+
+
+CROSS = ("aarch64-linux-musl", "arm-linux-musleabihf", "x86_64-windows-gnu")
+"""Targets of a cross compiler, one of them of 32 bits."""
+STRICT = ("-std=c99", "-pedantic-errors", "-ffp-contract=off")
+
+
+def extracted(fmi: str, folder: Path) -> Path:
+    fmu = export_fmu(free_body(), folder / "body.fmu", fmi=fmi, kind="native")
+    return Path(fmpy.extract(fmu, folder / "body")) / "sources"
+
+
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_sources_are_c99_to_the_letter(fmi, tmp_path):
+    sources = extracted(fmi, tmp_path)
+    ran(*compiler().command, *STRICT, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", *sources.glob("*.c"), cwd=sources)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", CROSS)
+def test_a_compiler_for_another_machine_builds_the_sources(target, tmp_path):
+    pytest.importorskip("ziglang")
+    sources = extracted("2.0", tmp_path)
+    built = tmp_path / "library"
+    cc = (sys.executable, "-m", "ziglang", "cc", "-target", target)
+    ran(*cc, *STRICT, "-O1", "-shared", *sources.glob("*.c"), "-lm", "-o", built, cwd=sources)
+    assert built.stat().st_size > 10_000

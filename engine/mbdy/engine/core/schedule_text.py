@@ -61,7 +61,8 @@ def _schedule_text(s: Schedule, kernels: dict[str, str]) -> tuple[str, set[str]]
         f"static const mbdy_transfer {name}_moves[] = {{{', '.join(moves) or '{0}'}}};",
         f"static const real {name}_constants[] = {{{', '.join(f'MBDY_CONSTANT({number(v)})' for v in s.constants)}}};",
         f"static const int {name}_sizes[] = {{{_listed(sizes)}}};",
-        f'_Static_assert({2 + len(s.arguments) + len(s.outputs)} <= MBDY_SEGMENTS, "too many arguments and results");',
+        f"typedef char {name}_fits[{2 + len(s.arguments) + len(s.outputs)} <= MBDY_SEGMENTS ? 1 : -1]; "
+        "/* else: too many arguments and results */",
         f"extern const mbdy_schedule {name};",
         f"const mbdy_schedule {name} = {{",
         f"    {len(s.arguments)}, {len(s.outputs)}, {name}_sizes, {name}_sizes + {len(s.arguments)}, {name}_constants,",
