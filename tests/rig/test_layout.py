@@ -40,14 +40,14 @@ PRINTS = r"""
 int main(void)
 {
     static const double start[] = MBDY_INPUTS_START;
+    static const struct mbdy_packet head = MBDY_INPUTS_HEAD;
     struct mbdy_inputs in;
     printf("%016llx", (unsigned long long)MBDY_LAYOUT);
     printf(" %d %d", (int)sizeof(struct mbdy_inputs), (int)sizeof(struct mbdy_outputs));
     printf(" %d", (int)(offsetof(struct mbdy_outputs, a_b_joint_angle)));
     printf(" %.17g %.17g\n", start[0], start[MBDY_INPUTS - 1]);
-    in.a_torque[2] = 1.0;
-    (void)in;
-    return 0;
+    in.head = head, in.a_torque[2] = 1.0;
+    return in.head.count == MBDY_INPUTS && in.head.layout == MBDY_LAYOUT ? 0 : 1;
 }
 """
 
