@@ -49,6 +49,7 @@ BUILT_SINCE = {
     "elementary functions with the same bits everywhere": 380,
     "many runs at once, in lanes": 1100,
     "rigs: packets in C and NumPy, what machines are like, figures": 790,
+    "rigs: the loop in C, its keepers, packets that act, faults on purpose": 2000,
 }
 """Lines that capabilities took which were not there then."""
 C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)

@@ -16,13 +16,15 @@ from mbdy.app.common import (
     complain,
     guarded,
     load_model,
+    note,
     said_warnings,
     say,
+    seconds,
     show_json,
     terminal,
 )
-from mbdy.app.options import ModelFile
-from mbdy.app.output_files import output_file, read_for, target
+from mbdy.app.options import INTEGRATOR, INTEGRATOR_OPTION, STEP, STEP_OPTION, IntegratorName, ModelFile
+from mbdy.app.output_files import input_file, output_file, read_for, target
 
 if TYPE_CHECKING:
     from mbdy.blocks.rig.doctor import Condition
@@ -46,7 +48,7 @@ class RigCommands(TyperGroup):
 rig = typer.Typer(cls=RigCommands, no_args_is_help=True, add_completion=False)
 
 
-@rig.command(RUN, epilog="Example: mbdy rig satellite.toml --header satellite.h")
+@rig.command(RUN, epilog="Example: mbdy rig satellite.toml --rate 1kHz --until 60")
 @guarded
 def run(
     model: ModelFile,
@@ -58,6 +60,34 @@ def run(
             parser=output_file,
         ),
     ] = None,
+    rate: Annotated[str, typer.Option(help="Ticks in a second of the plant, in Hz or with a unit.")] = "1 kHz",
+    until: Annotated[
+        str | None, typer.Option(help="End of the run, in s or with a unit; until Ctrl-C if left out.")
+    ] = None,
+    step: Annotated[str | None, STEP_OPTION] = None,
+    integrator: Annotated[IntegratorName | None, INTEGRATOR_OPTION] = None,
+    keeper: Annotated[str, typer.Option(help="Of the time: wall, lockstep (a packet is the tick) or tick.")] = "wall",
+    factor: Annotated[float, typer.Option(help="How much faster than the clock the plant's time goes.")] = 1.0,
+    policy: Annotated[str, typer.Option(help="For late cycles: hold, skip, catch-up or stop.")] = "catch-up",
+    udp: Annotated[int, typer.Option(help="UDP port for packets.")] = 5001,
+    bind: Annotated[str, typer.Option(help="Address to listen at; this machine alone if left out.")] = "127.0.0.1",
+    shared: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Packets by shared memory /dev/shm/NAME instead of UDP.")
+    ] = None,
+    allow: Annotated[
+        list[str] | None, typer.Option(metavar="ADDRESS", help="Who may send, e.g. 192.168.0.7 or 192.168.0.0/24.")
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option("--key", metavar="FILE", help="File whose bytes seal each packet.", parser=input_file)
+    ] = None,
+    watchdog: Annotated[
+        str, typer.Option(help="Time without inputs after which the safe ones act, or none.")
+    ] = "100 ms",
+    safe: Annotated[str, typer.Option(help="Safe inputs: hold or zero.")] = "hold",
+    grace: Annotated[int, typer.Option(help="By how many outputs inputs may answer too late.")] = 0,
+    record: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Ring of records /dev/shm/NAME that another process drains.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
 ) -> None:
     """Run the plant of MODEL in real time (what is meant by mbdy rig MODEL)."""
@@ -65,11 +95,37 @@ def run(
         for path in header:
             target(path, "--header", sources=(model,))
         loaded = load_model(model)
-        key = _write_headers(loaded, header)
+        layout = _write_headers(loaded, header)
         if as_json:
-            show_json({"ok": True, "layout": key, "headers": header, "warnings": said_warnings})
+            show_json({"ok": True, "layout": layout, "headers": header, "warnings": said_warnings})
         return
-    raise RequestError("rig: give --header FILE")
+    from mbdy.blocks.rig import Rig
+
+    end = seconds(until, "--until") if until is not None else None
+    chosen: dict[str, Any] = {"keeper": keeper, "policy": policy, "safe": safe}
+    chosen |= {"udp": f"{bind}:{udp}"} if shared is None else {"shared": shared}
+    with Rig(
+        load_model(model), rate=_rate(rate), step=seconds(step, "--step") if step else float(STEP),
+        integrator=(integrator or INTEGRATOR).value, factor=factor, allow=allow or (),
+        key=key.read_bytes() if key else None, watchdog=None if watchdog == "none" else seconds(watchdog, "--watchdog"),
+        grace=grace, record=record, **chosen,
+    ) as made:  # fmt: skip
+        note(f"waits for packets: {made.where}")
+        result = made.run(end)
+    if as_json:
+        show_json({"ok": True, **result.facts(), "warnings": said_warnings})
+    else:
+        for line in result.report().splitlines():
+            say(line)
+
+
+def _rate(text: str) -> float:
+    from mbdy.engine.model.units import quantity
+
+    try:
+        return quantity(text, "Hz", bare=True)
+    except ValueError as fault:
+        raise RequestError(f"--rate: {fault}") from None
 
 
 @rig.command(epilog="Example: mbdy rig doctor")

@@ -96,6 +96,14 @@ def even_step(times: Array, period: float, close: float) -> float:
     return part if abs(part - mean) <= close else mean
 
 
+def steps_between(times: Array, close: float, *periods: float) -> Array:
+    """The steps between ``times``; those of one of the ``periods`` are it, to the bit, wherever they begin."""
+    steps = np.diff(times)
+    for period in periods:
+        steps[np.abs(steps - period) <= close] = period
+    return steps
+
+
 def refined(times: Array, step: float) -> tuple[Array, NDArray[np.intp]]:
     """``times`` with equal steps of at most ``step`` between them, and the places of ``times`` in them."""
     spans = np.diff(times)

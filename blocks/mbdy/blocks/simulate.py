@@ -22,6 +22,7 @@ from mbdy.blocks.grids import (
     refined,
     resolution,
     seconds,
+    steps_between,
     uniform,
     usual_period,
 )
@@ -124,7 +125,8 @@ def simulate(
         if loop is None and uniform(times, close) and plant.interpolation != "quadratic":
             _run_rows(plant, schedule, even_step(times, every, close), recorder, tell)
         else:
-            _run_steps(plant, schedule, loop, recorder, tell)
+            steps = steps_between(schedule.times, close, every, sample)
+            _run_steps(plant, schedule, steps, loop, recorder, tell)
     if prescribed is not None:
         prescribed.end()
     if loop is not None:
@@ -264,8 +266,10 @@ def _run_rows(plant: Plant, schedule: _Schedule, step: float, recorder: Recorder
         tell(end / steps)
 
 
-def _run_steps(plant: Plant, schedule: _Schedule, loop: ControlLoop | None, recorder: Recorder, tell: Progress) -> None:
-    """Steps from one instant to the next where something happens: a sample, a row of the table, a record.
+def _run_steps(
+    plant: Plant, schedule: _Schedule, steps: Array, loop: ControlLoop | None, recorder: Recorder, tell: Progress
+) -> None:
+    """``steps`` [s] from one instant to the next where something happens: a sample, a row of the table, a record.
 
     A linear plant steps towards the inputs of the step's end; switches are never on a line, so they follow it. With
     profiles it is a quadratic one, for which a line has its middle half way.
@@ -284,7 +288,7 @@ def _run_steps(plant: Plant, schedule: _Schedule, loop: ControlLoop | None, reco
         if i:
             if prescribed is not None:
                 prescribed.aim(i)
-            y = plant.step(time - times[i - 1])
+            y = plant.step(float(steps[i - 1]))
             recorder.stepped(y.values)
         if given is not None:
             plant.inputs.values[columns[~ahead]] = given[i, ~ahead]

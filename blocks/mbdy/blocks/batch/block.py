@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from mbdy.blocks.batch.library import CONSTANTS, compiled_batch, lanes_of
 from mbdy.blocks.control_loop import asked, judge
 from mbdy.blocks.errors import StateError, StepError, ThreadError, VariableError
-from mbdy.blocks.grids import grid, marks, merged, multiples, resolution, seconds, uniform, usual_period
+from mbdy.blocks.grids import grid, marks, merged, multiples, resolution, seconds, steps_between, uniform, usual_period
 from mbdy.blocks.plant.block import FAULTS, OK, ORDERS, WARNING, WARNINGS, Logger
 from mbdy.blocks.plant.table import PlantModel, first_references
 from mbdy.blocks.plant.typed import OutputLayout
@@ -341,15 +341,16 @@ class PlantBatch:
             values[:, 1:] = self.run(len(instants) - 1, float(instants[1]), pick=picked)
         else:
             times = merged(close, instants, samples)
+            steps = steps_between(times, close, every, sample)
             self._controlled(
-                times, marks(times, instants, close), marks(times, samples, close), controller, picked, values
+                times, steps, marks(times, instants, close), marks(times, samples, close), controller, picked, values
             )
         names = tuple(self.ports.output_names[place] for place in picked)
         return BatchRun(names, instants, values, self.faults, self.ports)
 
     def _controlled(
-        self, times: Array, recorded: NDArray[np.bool_], sampled: NDArray[np.bool_], controller: Controller | None,
-        picked: NDArray[np.intc], values: Array,
+        self, times: Array, steps: Array, recorded: NDArray[np.bool_], sampled: NDArray[np.bool_],
+        controller: Controller | None, picked: NDArray[np.intc], values: Array,
     ) -> None:  # fmt: skip
         y, row = self.outputs(), 0
         span = self.ports.span("impulses")  # a row has the sum of those since the row before
@@ -363,7 +364,7 @@ class PlantBatch:
                 failed = [fault is not None for fault in self._faults]
                 for name, value in given.items():
                     self._set(name, value, failed)
-            y = self.step(float(times[k + 1] - times[k]))
+            y = self.step(float(steps[k]))
             latched += y.values[:, picked[impulses]]
             if recorded[k + 1]:
                 row += 1

@@ -1,0 +1,370 @@
+"""`Rig`: a plant in real time, that takes inputs and gives outputs in packets; the loop runs in C."""
+
+from __future__ import annotations
+
+import ctypes
+import secrets
+import threading
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from os import PathLike
+from typing import Any, Literal
+
+import numpy as np
+
+from mbdy.blocks.errors import StepError, VariableError
+from mbdy.blocks.grids import seconds
+from mbdy.blocks.plant.block import FAULTS, OK, WARNING, WARNINGS, Plant
+from mbdy.blocks.rig.evidence import FaultEvent, RigResult
+from mbdy.blocks.rig.histogram import Histogram
+from mbdy.blocks.rig.layout import PacketLayout
+from mbdy.blocks.rig.library import CONSTANTS, rig_functions, structure
+from mbdy.blocks.rig.on_purpose import RigFault
+from mbdy.blocks.rig.peers import Peer, address, bound, peers
+from mbdy.blocks.rig.shared import SharedBlock
+from mbdy.engine import Model
+from mbdy.engine.core.binding import Owned
+from mbdy.engine.files.write import model_hash
+from mbdy.engine.model.faults import OptionError, RefusalError, shown
+from mbdy.engine.model.units import quantity
+from mbdy.engine.model.values import chosen, values_of, whole
+from mbdy.engine.verification.formulations import ORDER_N
+
+KEEPERS = {"wall": CONSTANTS["RIG_WALL"], "lockstep": CONSTANTS["RIG_LOCKSTEP"], "tick": CONSTANTS["RIG_TICK"]}
+POLICIES = {name: CONSTANTS[f"RIG_{name.upper().replace('-', '_')}"] for name in ("hold", "skip", "catch-up", "stop")}
+ENDS = {CONSTANTS["RIG_DONE"]: "done", CONSTANTS["RIG_ASKED"]: "asked", CONSTANTS["RIG_LATE"]: "late"}
+EFFORTS = ("torque", "force", "acceleration", "flow", "actuation")
+"""Inputs that are zero under ``safe="zero"``, by their quantity; gravity, rests and switches stay."""
+LACKS = {
+    CONSTANTS["RIG_NO_PRIORITY"]: "no real-time priority (SCHED_FIFO): permit it with `ulimit -r 99`, rtprio in "
+    "/etc/security/limits.conf, or CAP_SYS_NICE",
+    CONSTANTS["RIG_NO_LOCK"]: "memory is not locked (mlockall): permit it with `ulimit -l unlimited`, memlock in "
+    "/etc/security/limits.conf, or CAP_IPC_LOCK",
+}  # fmt: skip
+"""What the machine did not permit, and how to permit it."""
+ROWS = 1 << 14
+"""Rows that a ring of records has room for."""
+FOREVER = 2.0**53
+LONGEST_KEY = 4096
+LOOK = 0.05
+"""[s] How often a run that is waited for is looked at, so that interrupts are heard."""
+
+
+class Rig:
+    """A plant in real time: each tick it acts on the inputs that came, steps, and sends its outputs.
+
+    ``model``     a `Model`, the path of a model file, or a `Plant` with held inputs as it stands.
+    ``rate``      ticks in a second of the plant, a number [Hz] or a text (``"1 kHz"``).
+    ``step``, ``integrator``  of the plant, as `Plant` has them, where ``model`` is none.
+    ``keeper``    of the time: ``"wall"``: the monotonic clock; ``"lockstep"``: inputs that answer the last outputs are
+                  the tick; ``"tick"``: `tick`, or another process by shared memory.
+    ``factor``    how much faster than the clock the plant's time goes.
+    ``policy``    for cycles that end after the next tick: ``"catch-up"`` makes all missed cycles as fast as can be,
+                  ``"skip"`` makes their steps at once without packets, ``"hold"`` lets the plant stand still for them,
+                  ``"stop"`` ends the run.
+    ``udp``       where it listens, ``"127.0.0.1:5001"``; port 0 takes a free one (`address` has it).
+    ``shared``    name of a block under /dev/shm by which packets go too.
+    ``allow``     who may send: IPv4 addresses, networks, or addresses with a port. This machine where left out; a rig
+                  that is open to the network needs it, or a key.
+    ``key``       bytes or text; packets then end with their HMAC-SHA256, and others are forged.
+    ``watchdog``  [s] without inputs that act, by the clock, after which the ``safe`` inputs act and another controller
+                  is taken; None for none.
+    ``safe``      ``"hold"``, ``"zero"`` (forces, torques, accelerations and flows are 0) or inputs by name.
+    ``grace``     outputs that may have been sent since those that inputs answer; more and they are late.
+    ``faults``    faults on purpose, such as `Freeze` and `Jam`.
+    ``record``    name of a ring under /dev/shm that another process drains.
+    ``priority``  of SCHED_FIFO, None for none; ``lock`` locks memory. Both where a clock or ticks keep the time.
+
+    Raises ValueError for an argument that cannot be used, `CompilerError` without a C compiler.
+    """
+
+    def __init__(
+        self,
+        model: Model | Plant | str | PathLike[str],
+        *,
+        rate: float | str,
+        step: float | str = 1e-3,
+        integrator: str = "rk4",
+        keeper: Literal["wall", "lockstep", "tick"] = "wall",
+        factor: float = 1.0,
+        policy: Literal["hold", "skip", "catch-up", "stop"] = "catch-up",
+        udp: str | None = None,
+        shared: str | None = None,
+        allow: Iterable[str] = (),
+        key: bytes | str | None = None,
+        watchdog: float | str | None = "100 ms",
+        safe: Literal["hold", "zero"] | Mapping[str, object] = "hold",
+        grace: int = 0,
+        faults: Sequence[RigFault] = (),
+        record: str | None = None,
+        priority: int | None = 50,
+        lock: bool = True,
+    ) -> None:
+        functions = self._functions = rig_functions()
+        self.plant = model if isinstance(model, Plant) else Plant(model, step=step, integrator=integrator)
+        if self.plant.interpolation != "held" or self.plant.formulation != ORDER_N:
+            raise OptionError("rig: a plant with held inputs and the equations that are compiled is needed")
+        ports = self.plant.ports
+        self.layout = PacketLayout(
+            self.plant.model.name, model_hash(self.plant.model), tuple(ports.inputs), tuple(ports.outputs)
+        )
+        self.faults = tuple(faults)
+        hertz = Fraction(_positive("rate", rate, "Hz"))
+        self.period = float(1 / hertz)
+        tick, part = _clock(1 / hertz / Fraction(_positive("factor", factor, "1")))
+        self.keeper = chosen("keeper", keeper, KEEPERS)
+        if keeper == "lockstep" and (udp is None) == (shared is None):
+            raise OptionError("keeper: 'lockstep' takes its ticks from packets: give udp or shared, one of them")
+        self._key = _key(key)
+        self._key_bytes = ctypes.create_string_buffer(self._key)
+        self._marks, self._safe = self._safe_inputs(safe)
+        paced = keeper != "lockstep"
+        self._faults = self._schedule()
+        self._blocks: list[SharedBlock] = []
+        self._socket = None
+        allowed: list[Peer] = []
+        try:
+            if udp is not None:
+                listens, port = address("udp", udp)
+                allowed = peers(allow, listens, keyed=bool(self._key))
+                self._socket = bound(listens, port)
+            self._allowed = (structure("rig_peer") * len(allowed))(
+                *((int(one.network.network_address), int(one.network.netmask), one.port) for one in allowed)
+            )
+            setup = structure("rig_setup")(
+                period=self.period, tick=tick, part=part, keeper=KEEPERS[keeper],
+                policy=POLICIES[chosen("policy", policy, POLICIES)],
+                layout=self.layout.key, session=secrets.randbits(63) | 1, first=secrets.randbits(52) | 1 << 40,
+                watchdog=0 if watchdog is None else round(1e9 * seconds("watchdog", watchdog)),
+                grace=whole("grace", grace, least=0), safe=int(safe != "hold"), safe_values=self._safe.ctypes.data,
+                safe_marks=self._marks.ctypes.data, socket=self._socket.fileno() if self._socket else -1,
+                allowed=ctypes.addressof(self._allowed), n_allowed=len(allowed),
+                key=ctypes.addressof(self._key_bytes), key_size=len(self._key),
+                shared=self._shared(shared), ring=self._ring(record), mailboxes=int(shared is not None),
+                faults=ctypes.addressof(self._faults), n_faults=len(self.faults),
+                priority=0 if priority is None or not paced else whole("priority", priority), lock=int(lock and paced),
+            )  # fmt: skip
+            plant = self.plant
+            door = ctypes.cast(plant.compiled.functions.loaded.mbdy_door, ctypes.c_void_p)
+            handle = functions.rig_new(plant._handle, door, ctypes.addressof(setup))
+            self._memory = Owned(handle, functions.rig_free)
+        except BaseException:
+            self._release()
+            raise
+        self._view = structure("rig_view").from_address(functions.rig_view_of(handle))
+        self._thread: threading.Thread | None = None
+
+    def _shared(self, name: str | None) -> int:
+        """The block of ticks, offsets and mailboxes (``struct shared_head``)."""
+        head, mailbox, packet = (
+            CONSTANTS["RIG_SHARED_HEAD"],
+            CONSTANTS["RIG_MAILBOX_HEAD"],
+            CONSTANTS["MBDY_PACKET_HEADER"],
+        )
+        most = max(self.layout.count("inputs"), self.layout.count("outputs"), 2)
+        room = mailbox + packet + 8 * most + CONSTANTS["MBDY_PACKET_SEAL"]
+        room += -room % 64
+        block = SharedBlock("shared", name, head + 2 * room)
+        self._blocks.append(block)
+        words = np.ctypeslib.as_array((ctypes.c_uint32 * 16).from_address(block.address))
+        words[5:8] = head, head + room, room
+        words[2:4] = self.layout.key & 0xFFFFFFFF, self.layout.key >> 32
+        words[1] = CONSTANTS["MBDY_PACKET_VERSION"]
+        words[0] = CONSTANTS["MBDY_PACKET_MAGIC"]  # at last: who finds it finds the rest
+        return block.address
+
+    def _ring(self, name: str | None) -> int | None:
+        """The ring of records (``struct ring_head``): time, inputs, outputs, flags, lateness [s]."""
+        if name is None:
+            return None
+        width, head = 3 + self.layout.count("inputs") + self.layout.count("outputs"), CONSTANTS["RIG_RING_HEAD"]
+        block = SharedBlock("record", name, head + 8 * width * ROWS)
+        self._blocks.append(block)
+        np.ctypeslib.as_array((ctypes.c_uint32 * 6).from_address(block.address))[4:6] = width, ROWS
+        return block.address
+
+    def _safe_inputs(self, safe: str | Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
+        """Which inputs take safe values under the watchdog, and those."""
+        ports = self.plant.ports
+        marks, values = np.zeros((2, len(ports.input_names) + 1))
+        if not isinstance(safe, Mapping):
+            chosen("safe", safe, ("hold", "zero"))
+            for variable in ports.inputs if safe == "zero" else ():
+                marks[variable.offset : variable.offset + variable.size] = variable.quantity in EFFORTS
+            return marks, values
+        for name, value in safe.items():
+            variable, part = ports.find(name)
+            if variable.causality != "input":
+                raise VariableError(f"safe: {name!r} is no input")
+            where = slice(variable.offset + part.start, variable.offset + part.stop)
+            try:
+                values[where] = values_of(name, variable, part, value)
+            except RefusalError as refusal:
+                raise VariableError(f"safe: {refusal}") from None
+            marks[where] = 1.0
+        return marks, values
+
+    def _schedule(self) -> Any:
+        """The faults as C has them, with the cycles from which and until which they act."""
+        rows = []
+        for fault in self.faults:
+            if not isinstance(fault, RigFault):
+                raise OptionError(f"faults: Freeze, Bias, Jam and the like are needed, got {shown(fault)}")
+            begin = -1 if fault.at is None else self._cycle(f"{fault}: at", fault.at)
+            end = -1 if fault.until is None else self._cycle(f"{fault}: until", fault.until)
+            if fault.until is not None and end <= begin:
+                raise OptionError(f"{fault}: until must come after at")
+            rows.append((*fault.act(self.plant.ports), begin, end))
+        return (structure("rig_fault") * max(1, len(rows)))(*rows)
+
+    def _cycle(self, what: str, time: float | str) -> int:
+        return round((quantity(time, "s") - self.plant.time) / self.period) if time else 0
+
+    def __enter__(self) -> Rig:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the run that goes on, and gives back socket and shared memory."""
+        if self._thread is not None:
+            self.stop()
+            self._thread.join()
+            self._thread = None
+        self._release()
+
+    def _release(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+        for block in self._blocks:
+            block.close()
+
+    @property
+    def address(self) -> tuple[str, int] | None:
+        """Where it listens by UDP."""
+        return self._socket.getsockname() if self._socket is not None else None
+
+    @property
+    def where(self) -> str:
+        """Where packets go, in words."""
+        ports = [f"udp {self.address[0]}:{self.address[1]}"] if self.address else []
+        return ", ".join([*ports, *(f"shared memory {one.path}" for one in self._blocks[:1] if one.path)]) or "nowhere"
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Cycles, and packets by what became of them, until now."""
+        return {name: int(getattr(self._view.counters, name)) for name, *_ in self._view.counters._fields_}
+
+    @property
+    def histograms(self) -> dict[str, Histogram]:
+        """Times of waking, step and round trip until now."""
+        views = {name: getattr(self._view, name) for name in ("wake", "step", "trip")}
+        return {
+            name: Histogram(np.ctypeslib.as_array(one.counts).copy(), int(one.lowest), int(one.highest), one.sum)
+            for name, one in views.items()
+        }
+
+    @property
+    def thread(self) -> int:
+        """The loop's thread, as the system numbers it; 0 before it runs."""
+        return int(self._view.thread)
+
+    def run(self, until: float | str | None = None) -> RigResult:
+        """The plant from now to ``until`` [s] of its time, or until `stop`; what the run has shown.
+
+        Raises `StateError` or `VariableError` where the equations fail, `StepError` for an ``until`` that has passed.
+        """
+        self.start(until)
+        return self.wait()
+
+    def start(self, until: float | str | None = None) -> None:
+        """Begin a `run` and return; `wait` has its result."""
+        if self._thread is not None:
+            raise OptionError("rig: a run goes on; wait for it first")
+        steps = FOREVER
+        if until is not None:
+            steps = np.floor((seconds("until", until) - self.plant.time) / self.period + 1e-6)
+            if not steps >= 1:
+                raise StepError(f"until: the plant stands at {self.plant.time:g} s, one period more is the least")
+        if self._socket is None and not self._blocks:
+            raise OptionError("rig: closed; make another")
+        self.plant.outputs()  # says now what is to be said of the start
+        self._view.status = OK
+        self._view.words = b""
+        self._thread = threading.Thread(
+            target=self._functions.rig_run, args=(self._memory.handle, float(steps)), name="mbdy rig", daemon=True
+        )
+        self._thread.start()
+
+    def wait(self) -> RigResult:
+        """The result of the run that `start` began, when it ends; an interrupt ends it."""
+        if self._thread is None:
+            raise OptionError("rig: no run goes on; start one")
+        try:
+            while self._thread.is_alive():
+                self._thread.join(LOOK)
+        except KeyboardInterrupt:
+            self.stop()
+            self._thread.join()
+        self._thread = None
+        words = self._view.words.decode(errors="replace")
+        if self._view.end == CONSTANTS["RIG_FAULT"]:
+            kind = FAULTS.get(self.plant._functions.plant_fault(self.plant._handle), VariableError)
+            raise kind(f"at {self.plant.time:.9g} s: {words}")
+        if self._view.status == WARNING:
+            warnings.warn(words, WARNINGS[self.plant._topic()], stacklevel=3)
+        return self.result
+
+    @property
+    def result(self) -> RigResult:
+        """What has been shown until now."""
+        view = self._view
+        events = (view.events[i] for i in range(view.n_events))
+        return RigResult(
+            ENDS.get(view.end, "running"), self.plant.time, self.period, 1e-9 * view.lateness, self.counters,
+            self.histograms, tuple(FaultEvent(one.time, self.faults[one.fault], bool(one.on)) for one in events),
+            tuple(text for bit, text in LACKS.items() if view.lack & bit),
+        )  # fmt: skip
+
+    def stop(self) -> None:
+        """End the run after the cycle that is on its way; from any thread."""
+        self._functions.rig_stop(self._memory.handle)
+
+    def tick(self, n: int = 1) -> None:
+        """``n`` ticks of keeper ``"tick"``; from any thread."""
+        self._functions.rig_tick(self._memory.handle, whole("n", n))
+
+    def discipline(self, offset: float | str) -> None:
+        """Follow another clock: ``offset`` [s] is its time less ours, as distributed clocks or PTP measure it.
+
+        The period is trimmed, by a hundredth at most, so that the offset goes; from any thread, as often as measured.
+        """
+        self._functions.rig_discipline(self._memory.handle, 1e9 * quantity(offset, "s"))
+
+
+def _positive(what: str, value: object, unit: str) -> float:
+    try:
+        found = quantity(value, unit)
+    except RefusalError as refusal:
+        raise OptionError(f"{what}: {refusal}") from None
+    if not found > 0.0:
+        raise OptionError(f"{what}: must be positive, got {shown(value)}")
+    return found
+
+
+def _clock(period: Fraction) -> tuple[int, int]:
+    """A period [s] as whole nanoseconds and what is beyond in 2^-64 of one. Raises `OptionError` for one too short."""
+    whole_part, rest = divmod(period * 10**9, 1)
+    if not 1000 <= whole_part < 1 << 62:
+        raise OptionError(f"rate: ticks must come from 1 us to 100 years apart, got {float(period):g} s")
+    return int(whole_part), int(rest * (1 << 64))
+
+
+def _key(key: bytes | str | None) -> bytes:
+    found = b"" if key is None else key.encode() if isinstance(key, str) else key
+    if not isinstance(found, bytes) or (key is not None and not found) or len(found) > LONGEST_KEY:
+        raise OptionError(f"key: 1 to {LONGEST_KEY} bytes or letters are needed, got {shown(key)}")
+    return found

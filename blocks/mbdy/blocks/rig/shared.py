@@ -1,0 +1,61 @@
+"""Memory that processes share, by a name under /dev/shm."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import mmap
+import os
+import re
+from pathlib import Path
+
+from mbdy.engine.model.faults import OptionError, shown
+
+FOLDER = Path("/dev/shm")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+class SharedBlock:
+    """``size`` zeroed bytes at ``address``; with a ``name``, other processes of this user open /dev/shm/NAME.
+
+    A block that a rig has left behind is replaced. Raises `OptionError` for a name that no file can have or one in use.
+    """
+
+    def __init__(self, what: str, name: str | None, size: int) -> None:
+        self.path = self._file = None
+        if name is None:
+            self._map = mmap.mmap(-1, size)
+        else:
+            if not NAME.fullmatch(name):
+                raise OptionError(f"{what}: a name of letters, digits, '_', '.' and '-' is needed, got {shown(name)}")
+            self.path = FOLDER / name
+            self._file = self._made(what, self.path)
+            os.ftruncate(self._file, size)
+            self._map = mmap.mmap(self._file, size)
+        self._view = ctypes.c_char.from_buffer(self._map)
+        self.address = ctypes.addressof(self._view)
+
+    @staticmethod
+    def _made(what: str, path: Path) -> int:
+        try:
+            old = os.open(path, os.O_RDWR)
+        except FileNotFoundError:
+            pass
+        else:
+            try:
+                fcntl.flock(old, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+            except BlockingIOError:
+                raise OptionError(f"{what}: {path} is another rig's that runs; take another name") from None
+            finally:
+                os.close(old)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return file
+
+    def close(self) -> None:
+        """Takes the name away; processes that have the block open keep it."""
+        if self.path is not None and self._file is not None:
+            self.path.unlink(missing_ok=True)
+            os.close(self._file)
+            self.path = None
