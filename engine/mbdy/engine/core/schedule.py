@@ -154,14 +154,14 @@ class _Recorder:
         self, f: ca.Function, inputs: list[Places], used: list[bool], into: list[Places] | None = None
     ) -> list[Places]:
         """Calls the kernel of ``f`` for the results ``used``; addresses of all, empty where not used."""
-        zero = tuple(tuple(np.flatnonzero(_is_zero(a)).tolist()) for a in inputs)
         outputs = into or [self.fresh(f.nnz_out(n)) if u else NOTHING for n, u in enumerate(used)]
-        key = f.__hash__(), tuple(used), zero
+        zero = _is_zero(np.concatenate([NOTHING, *inputs]))
+        key = f.__hash__(), tuple(used), zero.tobytes() if zero.any() else b""
         kept = _kernels.get(key)
         if kept is None:
             if len(_kernels) >= KEPT:
                 _kernels.clear()
-            kept = _kernels[key] = f, _kernel(f, used, zero)
+            kept = _kernels[key] = f, _kernel(f, used, [np.flatnonzero(_is_zero(a)).tolist() for a in inputs])
         kernel = kept[1]
         self.calls.append(KernelCall(kernel, inputs, [a for a, u in zip(outputs, used, strict=True) if u], self.guard))
         return outputs

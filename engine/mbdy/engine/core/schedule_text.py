@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -96,38 +96,40 @@ def _writing_in_place(s: Schedule) -> Schedule:
             goals = [goal.get(place, -2 * k) for k, place in enumerate(output.tolist())]
             if goals and goals[0] > 0 and all(b - a == 1 for a, b in pairwise(goals)):
                 moved.update(zip(output.tolist(), goals, strict=True))
-
-    def there(places: Places) -> Places:
-        return np.array([moved.get(place, place) for place in places.tolist()], dtype=np.int64)
-
-    def guarded(guard: Guard | None) -> Guard | None:
-        return guard and Guard(moved.get(guard.place, guard.place), guard.when)
-
     if not moved:
         return s
+    named = [*(a for call in s.calls for a in (*call.inputs, *call.outputs)), *s.results]
+    there = iter(_replaced(named, moved))
     calls = [
-        KernelCall(call.kernel, [there(a) for a in call.inputs], [there(a) for a in call.outputs], guarded(call.guard))
+        KernelCall(
+            call.kernel, [next(there) for _ in call.inputs], [next(there) for _ in call.outputs],
+            call.guard and Guard(moved.get(call.guard.place, call.guard.place), call.guard.when),
+        )
         for call in s.calls
-    ]
-    return replace(s, calls=calls, results=[there(result) for result in s.results])
+    ]  # fmt: skip
+    return replace(s, calls=calls, results=[next(there) for _ in s.results])
+
+
+def _replaced(named: Sequence[Places], by: Mapping[int, int]) -> list[Places]:
+    """The addresses, with other ones in the place of those that are ``by``'s keys."""
+    old = np.array(sorted(by), dtype=np.int64)
+    new = np.array([by[place] for place in old.tolist()], dtype=np.int64)
+    places = np.concatenate(named)
+    at = np.minimum(np.searchsorted(old, places), len(old) - 1)
+    places = np.where(old[at] == places, new[at], places)
+    ends = np.cumsum([len(a) for a in named]).tolist()
+    return [places[end - len(a) : end] for a, end in zip(named, ends, strict=True)]
 
 
 def _ordered(calls: Sequence[KernelCall]) -> list[KernelCall]:
     """Calls in an order with long runs of a kernel: of those whose inputs are there, all of the kernel of the first."""
-    makers: dict[int, list[int]] = defaultdict(list)
-    for k, call in enumerate(calls):
-        for output in call.outputs:
-            for place in output.tolist():
-                makers[place].append(k)
     users: dict[int, list[int]] = defaultdict(list)
     missing, kinds = [0] * len(calls), {}
-    for k, call in enumerate(calls):
+    for maker, user in _needed(calls):
+        missing[user] += 1
+        users[maker].append(user)
+    for call in calls:
         kinds.setdefault(id(call.kernel), len(kinds))
-        read = {place for a in call.inputs for place in a.tolist()} | ({call.guard.place} if call.guard else set())
-        needed = {maker for place in read if place in makers for maker in makers[place]}
-        missing[k] = len(needed)
-        for maker in needed:
-            users[maker].append(k)
     ready: dict[int, list[int]] = defaultdict(list)
     for k in range(len(calls)):
         if not missing[k]:
@@ -143,6 +145,28 @@ def _ordered(calls: Sequence[KernelCall]) -> list[KernelCall]:
                 if not missing[user]:
                     heapq.heappush(ready[kinds[id(calls[user].kernel)]], user)
     return order
+
+
+def _needed(calls: Sequence[KernelCall]) -> list[tuple[int, int]]:
+    """Which call needs which, as pairs (maker, user), each once."""
+
+    def flat(of: Sequence[Sequence[Places]]) -> tuple[Places, Places]:
+        """All addresses, and whose each is."""
+        counts = [sum(map(len, some)) for some in of]
+        places = np.concatenate([np.zeros(0, np.int64), *(a for some in of for a in some)])
+        return places, np.repeat(np.arange(len(of)), counts)
+
+    made, makers = flat([call.outputs for call in calls])
+    guards = [[np.array([call.guard.place])] if call.guard else [] for call in calls]
+    read, users = flat([[*call.inputs, *guard] for call, guard in zip(calls, guards, strict=True)])
+    by_place = np.argsort(made, kind="stable")
+    made, makers = made[by_place], makers[by_place]
+    begin, counts = np.searchsorted(made, read), np.searchsorted(made, read, side="right")
+    counts -= begin
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    found = makers[np.repeat(begin, counts) + within]
+    pairs = np.unique(found * len(calls) + np.repeat(users, counts))
+    return list(zip((pairs // len(calls)).tolist(), (pairs % len(calls)).tolist(), strict=True))
 
 
 _Run = tuple[KernelFile, tuple[int, ...], Guard | None, list[list[int]]]
