@@ -18,13 +18,12 @@ from random import Random
 import numpy as np
 
 from bad_models import bars, hinged
-from fuzz.mutations import HEAD, mutated, with_sum
+from fuzz.mutations import HEAD, SEES, mutated, with_sum
 from mbdy.blocks import Plant
 from mbdy.blocks.plant import library
 from mbdy.engine import loads
 from mbdy.engine.model.faults import MbdyError
 
-SEES = ("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all", "-O1", "-g")
 ODD = (0.0, -1.0, 1e308, -1e308, 5e-324, float("nan"), float("inf"), 1.0, 2.5, 1e9, -1e-9)
 library.FLAGS, library.LINK = (*library.FLAGS, *SEES), (*library.LINK, *SEES)
 

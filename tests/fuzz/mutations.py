@@ -18,6 +18,8 @@ ODD = (
 WORDS = (b"\0", b"\xff\xfe", b"\r", b"\n\n", b"\x1b[31m", "\u202e".encode(), b'"', b"[" * 3000, b"a." * 2000, b"," * 50,
          b"A" * 70_000, b";", b"=", b"{", b"]")  # fmt: skip
 NUMBER = re.compile(rb"(?<![\w.])-?\d+(?:\.\d+)?(?:[eEdD][-+]?\d+)?")
+SEES = ("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all", "-O1", "-g")
+"""What the compiler is told so that C looks at itself."""
 HEAD = 80
 """Bytes of a saved state's header, of which the last eight are the sum of what follows."""
 Change = Callable[[bytes, Random], bytes]

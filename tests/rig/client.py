@@ -59,7 +59,10 @@ class Client:
         end = time.monotonic() + 10
         while time.monotonic() < end:
             self.send(self.packet(np.zeros(self.layout.count("inputs")), answers=0))
-            if (outputs := self.receive(0.05)) is not None:
+            outputs = newer = self.receive(0.05)
+            while newer is not None:  # answers to earlier greetings
+                outputs, newer = newer, self.receive(0.0)
+            if outputs is not None:
                 return outputs
         raise TimeoutError("no rig answers")
 
@@ -78,7 +81,10 @@ class Client:
 
     def step(self, values) -> Outputs:
         """Send inputs, and take the outputs that follow; what is lost is sent again."""
-        data = self.packet(values)
+        return self.exchanged(self.packet(values))
+
+    def exchanged(self, data: bytes) -> Outputs:
+        """The outputs that follow from a packet of inputs; what is lost is sent again."""
         for _ in range(20):
             self.send(data)
             before = self.last
@@ -89,10 +95,10 @@ class Client:
 
 
 class UdpClient(Client):
-    def __init__(self, layout: PacketLayout, address: tuple[str, int], **options) -> None:
+    def __init__(self, layout: PacketLayout, address: tuple[str, int], *, at: str = "127.0.0.1", **options) -> None:
         super().__init__(layout, **options)
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.bind(("127.0.0.1", 0))
+        self.socket.bind((at, 0))
         self.address = address
 
     def send(self, data: bytes) -> None:
@@ -126,7 +132,8 @@ class SharedClient(Client):
         stamp = int(self.words[self.inputs // 4]) & ~1
         self.words[self.inputs // 4] = stamp + 1
         self.words[self.inputs // 4 + 1] = len(data)
-        self.map[self.inputs + 16 : self.inputs + 16 + len(data)] = data
+        room = self.outputs - self.inputs - 16  # of what is longer the size alone is true
+        self.map[self.inputs + 16 : self.inputs + 16 + min(len(data), room)] = data[:room]
         self.words[self.inputs // 4] = (stamp + 2) & 0xFFFFFFFF
         address = self.words.ctypes.data + self.inputs
         SYSTEM.syscall(FUTEX, ctypes.c_void_p(address), FUTEX_WAKE, 1, None, None, 0)

@@ -23,7 +23,7 @@ class RigResult:
     """A run on a rig.
 
     ``end``         ``"done"``; ``"asked"``: `Rig.stop`; ``"late"``: a late cycle under the policy ``"stop"``.
-    ``time``        [s] of the plant at the end; ``period`` [s] of a cycle.
+    ``time``        [s] of the plant at the end; ``period`` [s] of a cycle; ``began`` [ns] by the monotonic clock.
     ``lateness``    [s] from the last tick to the end of its cycle: what the plant is behind the clock, beside the
                     ticks that were ``skipped``.
     ``counters``    cycles, and packets by what became of them.
@@ -36,6 +36,7 @@ class RigResult:
     end: str
     time: float
     period: float
+    began: int
     lateness: float
     counters: Mapping[str, int]
     histograms: Mapping[str, Histogram]
@@ -61,7 +62,7 @@ class RigResult:
             if h.count
         }
         return {
-            "end": self.end, "time": self.time, "period": self.period, "lateness": self.lateness,
+            "end": self.end, "time": self.time, "period": self.period, "began": self.began, "lateness": self.lateness,
             "counters": dict(self.counters), "times": times, "notes": list(self.notes),
             "events": [{"time": one.time, "fault": str(one.fault), "on": one.on} for one in self.events],
         }  # fmt: skip

@@ -153,6 +153,7 @@ static int judge(rig *it, int64_t *left) {
     keeper_pass(it, missed);
     it->view.counters.skipped += (uint64_t)missed;
     for (; it->setup.policy == RIG_SKIP && missed > 0 && *left > 0; missed--, --*left) {
+        faults_on_outputs(it);
         ring_add(it, flags_of(it));
         if (!advance(it)) return 0;
     }

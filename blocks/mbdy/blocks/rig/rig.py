@@ -324,8 +324,9 @@ class Rig:
         view = self._view
         events = (view.events[i] for i in range(view.n_events))
         return RigResult(
-            ENDS.get(view.end, "running"), self.plant.time, self.period, 1e-9 * view.lateness, self.counters,
-            self.histograms, tuple(FaultEvent(one.time, self.faults[one.fault], bool(one.on)) for one in events),
+            ENDS.get(view.end, "running"), self.plant.time, self.period, int(view.began), 1e-9 * view.lateness,
+            self.counters, self.histograms,
+            tuple(FaultEvent(one.time, self.faults[one.fault], bool(one.on)) for one in events),
             tuple(text for bit, text in LACKS.items() if view.lack & bit),
         )  # fmt: skip
 
