@@ -13,13 +13,13 @@ from typing import Any
 from mbdy.app.common import PAGES, as_json, version
 from mbdy.app.pages import (
     Bars,
-    Block,
     Bullets,
     Code,
     Foreign,
     Grid,
     Heading,
     Line,
+    PageBlock,
     Paragraph,
     Strong,
     html_page,
@@ -75,7 +75,7 @@ def write(verification: Verification, source: Origin, path: Path) -> None:
         file.write(text)
 
 
-def evidence(verification: Verification, source: Origin) -> list[Block]:
+def evidence(verification: Verification, source: Origin) -> list[PageBlock]:
     """What the page has."""
     return [
         Heading(("Verification of ", Foreign(verification.model)), 1),
@@ -160,8 +160,8 @@ def _formulations(verification: Verification) -> list[tuple[Line, ...]]:
     return rows
 
 
-def _outside(verification: Verification) -> list[Block]:
-    blocks: list[Block] = []
+def _outside(verification: Verification) -> list[PageBlock]:
+    blocks: list[PageBlock] = []
     for item in verification.comparisons:
         if item.uncovered:
             blocks += [Paragraph(("Outside the domain of ", Code(item.name), ":")), Bullets(item.uncovered)]
@@ -186,7 +186,7 @@ def _yes(agrees: bool) -> Line:
     return "yes" if agrees else Strong("NO")
 
 
-def _bars(title: str, verification: Verification, found: Iterable[tuple[str, Finding | None]]) -> list[Block]:
+def _bars(title: str, verification: Verification, found: Iterable[tuple[str, Finding | None]]) -> list[PageBlock]:
     """A plot of what was found, beside the tolerance."""
     figures = [(name, finding.figure, finding.agrees) for name, finding in found if finding]
     return [Bars(title, figures, verification.tolerance)] if figures else []

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Protocol
 
 from mbdy.engine.model.text import html, visible
 
@@ -140,16 +141,20 @@ class Bars:
         return f'<figure class="card"><figcaption class="soft">{caption}</figcaption>{"".join(drawn)}</figure>'
 
 
-Block = Heading | Paragraph | Bullets | Grid | Bars
+class PageBlock(Protocol):
+    """A part of a page."""
+
+    def markdown(self) -> list[str]: ...
+    def html(self) -> str: ...
 
 
-def markdown(blocks: Iterable[Block]) -> str:
+def markdown(blocks: Iterable[PageBlock]) -> str:
     """``blocks`` as the text of a file."""
     parts = ["\n".join(lines) for lines in (block.markdown() for block in blocks) if lines]
     return "\n\n".join(parts) + "\n"
 
 
-def html_page(title: str, blocks: Sequence[Block], foot: str) -> str:
+def html_page(title: str, blocks: Sequence[PageBlock], foot: str) -> str:
     """``blocks``, of which the first is the page's heading, as the text of a file, with a line at its ``foot``."""
     first, *rest = (block.html() for block in blocks)
     body = [f"<header>{first}</header>", "<main>", *rest, "</main>", f"<footer>{html(foot)}</footer>"]
