@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mbdy.blocks.rig.histogram import SUB, Histogram, duration, edges
-from mbdy.blocks.rig.requirement import Requirement
+from mbdy.blocks.rig.requirement import Requirement, judge
 from mbdy.engine import MbdyError
 
 BUCKETS = 25 * SUB
@@ -57,7 +57,7 @@ def test_nothing_counted_is_no_number_and_keeps_no_requirement():
     for text in ("step.max < 1 s", "step.max >= 0 s"):
         asked = Requirement.of(text, ["step"], [])
         assert not asked.met(asked.value(nothing, {}))
-    assert asked.said(float("nan"), counter=False).endswith(": none")
+    assert judge([asked], nothing, {}) == [("step.max >= 0 s: none", False)]
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,7 @@ def test_nothing_counted_is_no_number_and_keeps_no_requirement():
 def test_requirements_are_judged_by_what_was_measured(text, met, said):
     measured, counters = {"step": histogram([1000, 2000, 1_000_000])}, {"late_cycles": 3}
     asked = Requirement.of(text, measured, counters)
-    value = asked.value(measured, counters)
-    assert asked.met(value) == met
-    assert asked.said(value, counter=asked.name in counters) == f"{text.strip()}: {said}"
+    assert judge([asked], measured, counters) == [(f"{text.strip()}: {said}", met)]
 
 
 @pytest.mark.parametrize(

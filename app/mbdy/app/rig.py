@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,10 +12,12 @@ import typer
 from typer.core import TyperGroup
 
 from mbdy.app.common import (
+    PAGES,
     RUN_FAULT,
     RequestError,
     attributes,
     complain,
+    counted,
     guarded,
     load_model,
     note,
@@ -27,11 +31,23 @@ from mbdy.app.options import INTEGRATOR, INTEGRATOR_OPTION, STEP, STEP_OPTION, I
 from mbdy.app.output_files import input_file, output_file, read_for, target
 
 if TYPE_CHECKING:
+    from mbdy.blocks.rig import Rig, RigResult
     from mbdy.blocks.rig.doctor import Condition
+    from mbdy.blocks.rig.recorder import RingRecorder
+    from mbdy.blocks.rig.requirement import Requirement
     from mbdy.engine import Model
 
 RUN = "run"
 """The command that is meant where a model stands in place of a command's name."""
+Require = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="'FIGURE < LIMIT'",
+        help="What must be kept, such as 'step.p99.99 < 200 us' or 'late_cycles == 0'; else exit status 1.",
+    ),
+]
+Judged = list[tuple[str, bool]]
+"""Requirements with what was measured, and whether each is kept."""
 HEADERS = {".h": "c_header", ".hpp": "c_header", ".py": "numpy_module"}
 """Ending of a file for clients: what writes its text."""
 
@@ -86,11 +102,23 @@ def run(
     safe: Annotated[str, typer.Option(help="Safe inputs: hold or zero.")] = "hold",
     grace: Annotated[int, typer.Option(help="By how many outputs inputs may answer too late.")] = 0,
     record: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Ring of records /dev/shm/NAME that another process drains.")
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="A row for each cycle, to a file in .csv or .parquet; another NAME is a ring /dev/shm/NAME of records "
+            "that a process of yours drains.",
+        ),
+    ] = None,
+    require: Require = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="PAGE.html", help="Page of what the run has shown.", parser=output_file)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
 ) -> None:
-    """Run the plant of MODEL in real time (what is meant by mbdy rig MODEL)."""
+    """Run the plant of MODEL in real time (what is meant by mbdy rig MODEL).
+
+    Exit status 1 where a requirement is not kept.
+    """
     if header:
         for path in header:
             target(path, "--header", sources=(model,))
@@ -99,24 +127,89 @@ def run(
         if as_json:
             show_json({"ok": True, "layout": layout, "headers": header, "warnings": said_warnings})
         return
+    from mbdy.app.rig_live import shown_live
     from mbdy.blocks.rig import Rig
+    from mbdy.blocks.rig.requirement import judge
 
+    asked = _asked(require)
+    if report:
+        if report.suffix.lower() not in PAGES:
+            raise RequestError(f"--report {report}: the page is HTML; give a name that ends in {' or '.join(PAGES)}")
+        target(report, "--report", sources=(model,))
     end = seconds(until, "--until") if until is not None else None
     chosen: dict[str, Any] = {"keeper": keeper, "policy": policy, "safe": safe}
     chosen |= {"udp": f"{bind}:{udp}"} if shared is None else {"shared": shared}
-    with Rig(
-        load_model(model), rate=_rate(rate), step=seconds(step, "--step") if step else float(STEP),
+    file = Path(record) if record and Path(record).suffix else None
+    ring = f"mbdy-{os.getpid()}" if file else record
+    loaded = load_model(model)
+    if file:
+        target(file, "--record", sources=(model, *read_for(loaded)))
+    made = Rig(
+        loaded, rate=_rate(rate), step=seconds(step, "--step") if step else float(STEP),
         integrator=(integrator or INTEGRATOR).value, factor=factor, allow=allow or (),
         key=key.read_bytes() if key else None, watchdog=None if watchdog == "none" else seconds(watchdog, "--watchdog"),
-        grace=grace, record=record, **chosen,
-    ) as made:  # fmt: skip
+        grace=grace, record=ring, **chosen,
+    )  # fmt: skip
+    with made, _recorded(made, ring, file) as recorder:
         note(f"waits for packets: {made.where}")
-        result = made.run(end)
+        with shown_live(made):
+            result = made.run(end)
+    judged = judge(asked, result.histograms, result.counters)
+    words, facts = result.report(), {**result.facts(), "record": file, "report": report}
+    if recorder:
+        facts |= attributes(recorder, "rows", "dropped")
+        lost = f"; {recorder.dropped} more found no room" if recorder.dropped else ""
+        words += f"\nwrote {file}: {counted(recorder.rows, 'row')}{lost}"
+    if report:
+        settings = {"model": f"{model}, SHA-256 {made.layout.model}", "rate": rate, **chosen}
+        _write_page(report, loaded, result, {name: str(value) for name, value in settings.items()}, judged)
+        words += f"\nwrote {report}"
+    _answer(words, facts, judged, as_json=as_json)
+
+
+@contextmanager
+def _recorded(made: Rig, ring: str | None, file: Path | None) -> Iterator[RingRecorder | None]:
+    """What drains the ``ring`` of a rig into a ``file`` while the block runs, if there is to be one."""
+    if not ring or not file:
+        yield None
+        return
+    from mbdy.blocks.rig.recorder import RingRecorder
+
+    with RingRecorder(made.layout, ring, file) as recorder:
+        yield recorder
+
+
+def _asked(texts: list[str] | None) -> list[Requirement]:
+    """The requirements that ``texts`` say."""
+    from mbdy.app.rig_page import COUNTERS, TIMES
+    from mbdy.blocks.rig.requirement import Requirement
+
+    return [Requirement.of(text, TIMES, COUNTERS) for text in texts or ()]
+
+
+def _answer(words: str, facts: dict[str, Any], judged: Judged, *, as_json: bool, verdict: str = "") -> None:
+    """Say what a run has shown, what was required and what is wrong, and end with the exit status of that."""
+    wrong = [*([verdict] if verdict else []), *(f"not kept: {text}" for text, met in judged if not met)]
     if as_json:
-        show_json({"ok": True, **result.facts(), "warnings": said_warnings})
+        kept = [{"said": text, "met": met} for text, met in judged]
+        error = {"error": "; ".join(wrong)} if wrong else {}
+        show_json({"ok": not wrong, **error, **facts, "requirements": kept, "warnings": said_warnings})
     else:
-        for line in result.report().splitlines():
+        for line in [*words.splitlines(), *(f"kept: {text}" for text, met in judged if met)]:
             say(line)
+        for line in wrong:
+            complain(line)
+    if wrong:
+        raise typer.Exit(RUN_FAULT)
+
+
+def _write_page(path: Path, model: Model, result: RigResult, settings: dict[str, str], judged: Judged) -> None:
+    from mbdy.app.rig_page import rig_page
+    from mbdy.engine.model.whole_file import whole_file
+
+    target(path, "--report", sources=read_for(model))
+    with whole_file(path) as file:
+        file.write(rig_page(model.name, result, settings, judged))
 
 
 def _rate(text: str) -> float:
@@ -128,28 +221,40 @@ def _rate(text: str) -> float:
         raise RequestError(f"--rate: {fault}") from None
 
 
-@rig.command(epilog="Example: mbdy rig doctor")
+@rig.command(epilog="Example: mbdy rig doctor --measure 60s --require 'wake.p99.9 < 200 us'")
 @guarded
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False) -> None:
-    """Tell what makes cycles late on this machine, and the remedy of each.
+def doctor(
+    measure: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Run the loop for so long, with one body as its plant.")
+    ] = None,
+    rate: Annotated[str, typer.Option(help="Ticks in a second of what is measured.")] = "1 kHz",
+    require: Require = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Say it as JSON.")] = False,
+) -> None:
+    """Tell what makes cycles late on this machine, and the remedy of each; with --measure what it is worth.
 
-    Exit status 1 where something makes late cycles at 1 kHz likely.
+    Exit status 1 where something makes late cycles at 1 kHz likely, or, with --require, where that is not kept.
     """
     from mbdy.blocks.rig.doctor import examine
+    from mbdy.blocks.rig.requirement import judge
 
+    asked = _asked(require)
+    if asked and not measure:
+        raise RequestError("--require: is of what --measure TIME measures; give that too")
     findings = examine()
-    poor = [f.name for f in findings if f.verdict == "poor"]
-    verdict = f"late cycles are likely here: {', '.join(poor)}" if poor else ""
-    if as_json:
-        fault = {"error": verdict} if poor else {}
-        rows = [attributes(f, "name", "verdict", "found", "remedy") for f in findings]
-        show_json({"ok": not poor, **fault, "findings": rows, "warnings": said_warnings})
-    else:
+    if not as_json:
         _show_findings(findings)
-        if poor:
-            complain(verdict)
-    if poor:
-        raise typer.Exit(RUN_FAULT)
+    words, judged = "", []
+    facts: dict[str, Any] = {"findings": [attributes(f, "name", "verdict", "found", "remedy") for f in findings]}
+    if measure:
+        from mbdy.blocks.rig.baseline import baseline
+
+        result = baseline(rate=_rate(rate), duration=seconds(measure, "--measure"))
+        words, facts["baseline"] = result.report(), result.facts()
+        judged = judge(asked, result.histograms, result.counters)
+    poor = [f.name for f in findings if f.verdict == "poor"]
+    verdict = f"late cycles are likely here: {', '.join(poor)}" if poor and not asked else ""
+    _answer(words, facts, judged, as_json=as_json, verdict=verdict)
 
 
 def _show_findings(findings: Sequence[Condition]) -> None:
@@ -178,3 +283,29 @@ def _write_headers(model: Model, paths: list[Path]) -> str:
             file.write(getattr(layout_text, HEADERS[path.suffix.lower()])(layout))
         say(f"wrote {path}")
     return f"{layout.key:016x}"
+
+
+@rig.command(epilog="Example: mbdy rig bridge satellite.toml --outputs tcp://*:5556")
+@guarded
+def bridge(
+    model: ModelFile,
+    udp: Annotated[str, typer.Option(metavar="ADDRESS:PORT", help="Where the rig of MODEL is.")] = "127.0.0.1:5001",
+    outputs: Annotated[str, typer.Option(help="Where its packets are published (PUB).")] = "tcp://127.0.0.1:5556",
+    inputs: Annotated[str, typer.Option(help="Where packets to it come from (PULL).")] = "tcp://127.0.0.1:5557",
+    key: Annotated[
+        Path | None, typer.Option("--key", metavar="FILE", help="The rig's, if it has one.", parser=input_file)
+    ] = None,
+) -> None:
+    """Pass a rig's packets on over ZeroMQ until Ctrl-C."""
+    from mbdy.blocks.rig.layout import PacketLayout
+    from mbdy.blocks.rig.peers import address
+    from mbdy.blocks.rig.zeromq import ZeroMQBridge
+
+    host, port = address("--udp", udp)
+    layout = PacketLayout.of(load_model(model))
+    sealed = key.read_bytes() if key else b""
+    with ZeroMQBridge(layout, (str(host), port), outputs=outputs, inputs=inputs, key=sealed) as between:
+        say(f"outputs at {between.endpoints[0]}, inputs at {between.endpoints[1]}")
+        with suppress(KeyboardInterrupt):
+            between.run()
+        say(f"passed {counted(between.passed['outputs'], 'output')}, {counted(between.passed['inputs'], 'input')}")

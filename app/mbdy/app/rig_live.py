@@ -36,7 +36,7 @@ def view(rig: Rig) -> RenderableType:
     from rich.console import Group
     from rich.table import Table
 
-    table = Table(*HEADER)
+    table = Table(*HEADER, box=None)
     for column in table.columns[1:]:
         column.justify = "right"
     for row in figures(rig.histograms):

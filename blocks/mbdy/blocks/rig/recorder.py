@@ -9,6 +9,7 @@ import csv
 import json
 import mmap
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -84,7 +85,9 @@ class RingRecorder:
         self.close()
 
     def close(self) -> None:
-        """Wait until all rows are in the file, when the run has ended. Raises `RecordError` if they are not."""
+        """End it: all rows that were recorded until now are in the file. Raises `RecordError` if they are not."""
+        if self._process.poll() is None:
+            self._process.terminate()
         said, words = self._process.communicate()
         if self._process.returncode:
             why = words.strip().splitlines()[-1:] or [f"exit status {self._process.returncode}"]
@@ -101,7 +104,7 @@ def columns(layout: PacketLayout) -> dict[str, str]:
 
 
 class Ring:
-    """Rows in shared memory, that a loop writes and this process reads."""
+    """Rows in shared memory, that a loop writes and this process reads until SIGTERM."""
 
     def __init__(self, name: str) -> None:
         with open(FOLDER / name, "r+b") as file:
@@ -109,7 +112,11 @@ class Ring:
         self._head = np.frombuffer(memory, HEAD, 1)
         width, self._capacity = int(self._head["width"][0]), int(self._head["capacity"][0])
         self._rows = np.frombuffer(memory, "<f8", width * self._capacity, HEAD_SIZE).reshape(self._capacity, width)
-        self._order = Lock()
+        self._order, self._ended = Lock(), False
+        signal.signal(signal.SIGTERM, self._end)
+
+    def _end(self, *_: object) -> None:
+        self._ended = True
 
     @property
     def dropped(self) -> int:
@@ -117,10 +124,10 @@ class Ring:
         return int(self._head["dropped"][0])
 
     def blocks(self) -> Iterator[NDArray[np.float64]]:
-        """Rows (n, width) as they come, until the loop has closed the ring or this process's parent is gone."""
+        """Rows (n, width) as they come, until the loop has closed the ring, or this process is to end or is alone."""
         parent, last = os.getppid(), False
         while not last:
-            last = bool(self._head["closed"][0]) or os.getppid() != parent
+            last = bool(self._head["closed"][0]) or self._ended or os.getppid() != parent
             with self._order:  # a lock orders memory: their number is looked at before the rows
                 written, read = int(self._head["written"][0]), int(self._head["read"][0])
             while read < written:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from mbdy.blocks.rig.histogram import Histogram, duration
@@ -65,6 +65,14 @@ class Requirement:
         """Whether ``value`` keeps it; what was not measured does not."""
         return SIGNS[self.sign](value, self.limit)
 
-    def said(self, value: float, *, counter: bool) -> str:
-        """The requirement with what was measured."""
-        return f"{self.text}: {f'{value:g}' if counter else duration(value)}"
+
+def judge(
+    asked: Iterable[Requirement], times: Mapping[str, Histogram], counters: Mapping[str, int]
+) -> list[tuple[str, bool]]:
+    """Each requirement with what was measured, in words, and whether it is kept."""
+    said = []
+    for one in asked:
+        value = one.value(times, counters)
+        shown = f"{value:g}" if one.name in counters else duration(value)
+        said.append((f"{one.text}: {shown}", one.met(value)))
+    return said

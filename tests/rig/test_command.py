@@ -1,0 +1,75 @@
+"""``mbdy rig``: what a run shows by its words, its page, its recording, its JSON and its exit status."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from mbdy.app.rig import rig
+from mbdy.blocks.rig.baseline import BODY
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a rig needs Linux")
+
+
+@pytest.fixture
+def said(tmp_path, monkeypatch, capsys):
+    """Exit status, stdout and stderr of ``mbdy rig`` beside a model file."""
+    (tmp_path / "one.toml").write_text(BODY)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as end:
+            rig(list(words))
+        return (int(end.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+RUN = ("one.toml", "--rate", "1 kHz", "--until", "100 ms", "--udp", "0")
+
+
+def test_a_run_is_told_recorded_and_held_to_what_is_required(said, tmp_path):
+    wanted = ("--require", "step.max < 1 s", "--require", "cycles == 100")
+    status, out, err = said(*RUN, *wanted, "--record", "run.csv", "--report", "run.html")
+    assert (status, "error" in err) == (0, False), err
+    for line in ("100 cycles of 0.001 s", "kept: cycles == 100: 100", "wrote run.csv: 101 rows", "wrote run.html"):
+        assert line in out
+    assert "all requirements kept" in (tmp_path / "run.html").read_text()
+    rows = np.loadtxt(tmp_path / "run.csv", delimiter=",", skiprows=1)
+    assert np.allclose(rows[:, 0], 1e-3 * np.arange(101), atol=1e-12)
+    assert json.loads((tmp_path / "run.csv.json").read_text())["units"]["one.omega[1]"] == "rad/s"
+
+
+def test_what_is_not_kept_is_told_and_is_an_exit_status(said):
+    status, out, _ = said(*RUN, "--require", "cycles < 100", "--require", "trip.max < 1 s", "--json")
+    answer = json.loads(out)
+    assert (status, answer["ok"]) == (1, False)
+    assert answer["error"] == "not kept: cycles < 100: 100; not kept: trip.max < 1 s: none"
+    assert [one["met"] for one in answer["requirements"]] == [False, False]
+    assert answer["counters"]["cycles"] == 100
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((*RUN, "--require", "stap.max < 1 s"), "stap"),
+        ((*RUN, "--report", "run.txt"), ".html"),
+        ((*RUN, "--record", "run.xls"), ".parquet"),
+        ((*RUN, "--record", "one.toml"), "one.toml"),
+        (("doctor", "--require", "wake.max < 1 s"), "--measure"),
+        (("bridge", "one.toml", "--udp", "nowhere"), "--udp"),
+    ],
+)
+def test_what_cannot_be_is_told_before_the_clock(words, told, said):
+    status, _, err = said(*words)
+    assert (status, told in err) == (2, True), err
+
+
+def test_a_machine_is_measured_and_held_to_it(said):
+    status, out, _ = said("doctor", "--measure", "100 ms", "--require", "wake.p50 > 0 s", "--json")
+    answer = json.loads(out)
+    assert (status, answer["baseline"]["counters"]["cycles"]) == (0, 100)
+    assert answer["findings"]
