@@ -67,6 +67,7 @@ __attribute__((visibility("default"))) void repeat(int count, const double *x, c
                                                    double *rates) {
     const double *given[ARGUMENTS] = {x, u, k};
     double *results[RESULTS] = {blocks, forces, columns, right, rates};
+    mbdy_unfold(&mbdy_dense_terms);
     double *work = calloc(1 + (size_t)mbdy_dense_terms.work, sizeof *work);
     for (int turn = 0; turn < count; turn++) {
         mbdy_play(&mbdy_dense_terms, given, results, work);

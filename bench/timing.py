@@ -36,6 +36,7 @@ __attribute__((visibility("default"))) void repeat(int count, const double *x, c
                                                    double *rates) {
     const double *given[%(arguments)d] = {x, u, k};
     double *found[%(results)d] = {rates};
+    mbdy_unfold(&mbdy_model_derivatives);
     double *work = calloc(1 + (size_t)mbdy_model_derivatives.work, sizeof *work);
     for (int i = 0; i < count; i++) mbdy_play(&mbdy_model_derivatives, given, found, work);
     free(work);

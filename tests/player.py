@@ -15,6 +15,7 @@ DOOR = """#include "schedule.h"
 {declared}
 static const mbdy_schedule *const schedules[] = {{{listed}}};
 __attribute__((visibility("default"))) void play(int i, const real **arg, real **res, real *w) {{
+    mbdy_unfold(schedules[i]);
     mbdy_play(schedules[i], arg, res, w);
 }}
 __attribute__((visibility("default"))) int work(int i) {{ return schedules[i]->work; }}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -151,6 +153,15 @@ def test_lanes_have_the_bits_of_one_run(name):
     for lane, arguments in enumerate(runs):
         for found, expected in zip(results, played(f, arguments), strict=True):
             np.testing.assert_array_equal(found[:, lane], expected)
+
+
+def test_threads_that_play_a_library_first_have_the_same_numbers():
+    f = equations(chain(20)).derivatives
+    given, play = drawn(f), Player(schedule(f))
+    with ThreadPoolExecutor(8) as pool:
+        found = [*pool.map(lambda _: play(0, given), range(64))]
+    for one in found:
+        assert_casadis(f, one, evaluated(f, given))
 
 
 def test_bodies_of_one_kind_share_a_kernel():

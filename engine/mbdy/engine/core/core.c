@@ -48,6 +48,8 @@ void mbdy_room(const mbdy_model *model, int *n_arg, int *n_res, int *n_w) {
 
 mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivatives) {
     if (integrator < 0 || integrator >= mbdy_n_integrators) return NULL;
+    for (int i = 0; i < MBDY_EQUATIONS; i++)
+        if (model->functions[i]) mbdy_unfold(model->functions[i]);
     int n_arg, n_res, n_w;
     mbdy_room(model, &n_arg, &n_res, &n_w);
     mbdy_core *core = calloc(1, sizeof *core);

@@ -20,8 +20,12 @@ enum { POINTERS = 8 }; /* of arguments and results, more than derivatives and ou
 static mbdy_core *make(int integrator) {
     const mbdy_model *m = mbdy_this();
     size_t n_w = 0, n = (size_t)(6 * m->n_x + 4 * m->n_u + m->n_y);
-    for (int i = 0; i < MBDY_EQUATIONS; i++)
-        if (m->functions[i] && (size_t)m->functions[i]->work > n_w) n_w = (size_t)m->functions[i]->work;
+    for (int i = 0; i < MBDY_EQUATIONS; i++) {
+        const mbdy_schedule *function = m->functions[i];
+        if (!function) continue;
+        mbdy_unfold(function);
+        if ((size_t)function->work > n_w) n_w = (size_t)function->work;
+    }
     if (integrator >= mbdy_n_integrators) return NULL;
     char *memory = calloc(1, sizeof(mbdy_core) + (n + n_w + 1) * sizeof(real) + 2 * POINTERS * sizeof(void *));
     if (!memory) return NULL;

@@ -20,7 +20,9 @@ from mbdy.engine.model.variables import WORK_ERROR
 from mbdy.engine.order_n.equations import Equations
 
 FOLDER = Path(__file__).parent
-PLAYED = ("prefix.h", "real.h", "beside.h", "elementary.h", "elementary.c", "schedule.h", "schedule.c")
+PLAYED = (
+    "prefix.h", "real.h", "beside.h", "elementary.h", "elementary.c", "folded.h", "schedule.h", "schedule.c",
+)  # fmt: skip
 """What generated files need."""
 FILES = (
     *PLAYED, "model.h", "core.h", "inside.h", "rows.h", "mechanism.h", "core.c", "stages.c", "work.c", "loops.c",

@@ -1,13 +1,27 @@
 #include <string.h>
 
+#include "folded.h"
 #include "schedule.h"
+
+void mbdy_unfold(const mbdy_schedule *schedule) {
+    if (MBDY_IS_FILLED(schedule->filled)) return;
+    int *row = schedule->rows;
+    for (const int *at = schedule->folded; *at;) {
+        mbdy_folded table = mbdy_table(at);
+        int before = 0;
+        for (const int *more; (more = mbdy_next(&table)); row += table.width, before = table.width)
+            for (int k = 0; k < table.width; k++) row[k] = more[k] + (before ? row[k - before] : 0);
+        at = table.at;
+    }
+    MBDY_FILLED(schedule->filled);
+}
 
 /* Runs the kernels whose guards let them in the lane `by`, and moves what is left to be moved; the lanes, as bits, whose
    guards are the same everywhere, and whose results are right therefore. */
 static unsigned play(const mbdy_schedule *schedule, real *const *bases, int by) {
     unsigned alike = (1u << MBDY_LANES) - 1u;
-    for (int i = 0; i < schedule->n_runs; i++) {
-        const mbdy_run_of_kernel *run = &schedule->runs[i];
+    const mbdy_run_of_kernel *run = (const mbdy_run_of_kernel *)(schedule->rows + schedule->runs);
+    for (int i = 0; i < schedule->n_runs; i++, run++) {
         if (run->when >= 0) {
             const real *guard = bases[run->guard_segment] + run->guard;
             const int closed = MBDY_LANE(*guard, by) != 0;
@@ -15,12 +29,11 @@ static unsigned play(const mbdy_schedule *schedule, real *const *bases, int by) 
                 if ((MBDY_LANE(*guard, lane) != 0) != closed) alike &= ~(1u << lane);
             if (closed != run->when) continue;
         }
-        run->kernel(bases, run->segments, run->rows, run->n);
+        schedule->kernels[run->kernel](bases, schedule->segments + run->segments, schedule->rows + run->rows, run->n);
     }
-    for (int i = 0; i < schedule->n_transfers; i++) {
-        const mbdy_transfer *transfer = &schedule->transfers[i];
+    const mbdy_transfer *transfer = (const mbdy_transfer *)(schedule->rows + schedule->transfers);
+    for (int i = 0; i < schedule->n_transfers; i++, transfer++)
         memcpy(bases[transfer->to_segment] + transfer->to, bases[transfer->from_segment] + transfer->from, (size_t)transfer->n * sizeof(real));
-    }
     return alike;
 }
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from mbdy.engine.core.folded import folded, listed
 from mbdy.engine.core.kernel_text import KernelFile, kernel_file, number, pieces, segments
 from mbdy.engine.core.schedule import SEGMENT, ZEROS, Guard, KernelCall, Places, Schedule
 
@@ -28,58 +29,54 @@ def _schedule_text(s: Schedule, kernels: dict[str, str]) -> tuple[str, set[str]]
     """Its tables, and the names of its kernels."""
     s = _writing_in_place(s)
     runs = _runs(_ordered(s.calls))
-
-    def offset(place: int) -> int:
-        return place % SEGMENT * _beside(s, place // SEGMENT)
-
     files = {run[0].name: run[0] for run in runs}
     kernels |= {f"{name}.c": file.text for name, file in files.items() if f"{name}.c" not in kernels}
-    rows, begins = [], []
-    sides, numbers = [], {}
-    for _, of, _, many in runs:
-        numbers.setdefault(of, len(sides))
-        if numbers[of] == len(sides):
-            sides += of
-        begins.append(len(rows))
-        rows += [offset(begin) for each in many for begin in each]
-    name = s.name
-    lines = [
-        f"static const int {name}_rows[] = {{{_listed(rows)}}};",
-        f"static const int {name}_sides[] = {{{_listed(sides)}}};",
+    numbers = {name: n for n, name in enumerate(files)}
+    alike: dict[tuple[str, tuple[int, ...]], list[list[int]]] = {}  # rows of a kernel follow from each other
+    firsts = []
+    for file, of, _, many in runs:
+        table = alike.setdefault((file.name, of), [])
+        firsts.append(len(table))
+        table += many
+    rows, sides, begins = 0, [], {}
+    for (kernel, of), table in alike.items():
+        begins[kernel, of] = len(sides), rows
+        sides += of
+        rows += len(table) * len(of)
+    by = np.array([_beside(s, n) for n in range(2 + len(s.arguments) + len(s.outputs))])
+    told = [
+        (numbers[file.name], side, row + first * len(of), len(many), *_guard(guard))
+        for (file, of, guard, many), first in zip(runs, firsts, strict=True)
+        for side, row in [begins[file.name, of]]
     ]
-    told = (
-        f"{{{file.name}, {name}_sides + {numbers[of]}, {name}_rows + {begin}, {len(many)}, {_guard(guard)}}}"
-        for (file, of, guard, many), begin in zip(runs, begins, strict=True)
-    )
     moves = [
-        f"{{{to // SEGMENT}, {offset(to)}, {place // SEGMENT}, {offset(place)}, {n * s.directions}}}"
-        for to, place, n in _moves(s)
+        (goal, to * by[goal], segment, place * by[segment], n * s.directions)
+        for (goal, to), (segment, place), n in _moves(s)
     ]
+    tables = [(len(of), np.array(table) % SEGMENT * by[list(of)]) for (_, of), table in alike.items()]
     sizes = [size * _beside(s, 1 + i) for i, size in enumerate((*s.arguments, *s.outputs))]
-    lines += [
-        f"static const mbdy_run_of_kernel {name}_runs[] = {{{', '.join(told) or '{0}'}}};",
-        f"static const mbdy_transfer {name}_moves[] = {{{', '.join(moves) or '{0}'}}};",
+    transfers, name = rows + 7 * len(told), s.name
+    lines = [
+        folded(f"{name}_folded", (*tables, (7, told), (5, moves))),
+        f"static int {name}_rows[{transfers + 5 * len(moves) + 1}], {name}_filled;",
+        f"static const int {name}_sides[] = {{{listed(sides)}}};",
+        f"static mbdy_kernel *const {name}_kernels[] = {{{', '.join(files) or '0'}}};",
         f"static const real {name}_constants[] = {{{', '.join(f'MBDY_CONSTANT({number(v)})' for v in s.constants)}}};",
-        f"static const int {name}_sizes[] = {{{_listed(sizes)}}};",
+        f"static const int {name}_sizes[] = {{{listed(sizes)}}};",
         f"typedef char {name}_fits[{2 + len(s.arguments) + len(s.outputs)} <= MBDY_SEGMENTS ? 1 : -1]; "
         "/* else: too many arguments and results */",
         f"extern const mbdy_schedule {name};",
         f"const mbdy_schedule {name} = {{",
         f"    {len(s.arguments)}, {len(s.outputs)}, {name}_sizes, {name}_sizes + {len(s.arguments)}, {name}_constants,",
-        f"    {len(runs)}, {len(moves)}, {name}_runs, {name}_moves, {s.work * s.directions + sum(sizes)},",
+        f"    {name}_kernels, {name}_sides, {name}_folded, {name}_rows, &{name}_filled,",
+        f"    {len(runs)}, {rows}, {len(moves)}, {transfers}, {s.work * s.directions + sum(sizes)},",
         "};", "",
     ]  # fmt: skip
     return "\n".join(lines), set(files)
 
 
-def _guard(guard: Guard | None) -> str:
-    if guard is None:
-        return "0, 0, -1"
-    return f"{guard.place // SEGMENT}, {guard.place % SEGMENT}, {int(guard.when)}"
-
-
-def _listed(values: Sequence[int]) -> str:
-    return ", ".join(map(str, values)) or "0"
+def _guard(guard: Guard | None) -> tuple[int, int, int]:
+    return (*divmod(guard.place, SEGMENT), int(guard.when)) if guard else (0, 0, -1)
 
 
 def _beside(s: Schedule, segment: int) -> int:
@@ -185,8 +182,8 @@ def _runs(order: Sequence[KernelCall]) -> list[_Run]:
     return runs
 
 
-def _moves(s: Schedule) -> list[tuple[int, int, int]]:
-    """What no kernel wrote in its place: where it belongs, where it is, and how many numbers."""
+def _moves(s: Schedule) -> list[tuple[tuple[int, int], tuple[int, int], int]]:
+    """What no kernel wrote in its place: where it belongs, where it is (segment and place), and how many numbers."""
     moves = []
     for o, result in enumerate(s.results):
         begin = 0
@@ -199,6 +196,6 @@ def _moves(s: Schedule) -> list[tuple[int, int, int]]:
                 end += 1
             goal, place = s.result(o) + begin, 0 if zero else int(result[begin])
             if place != goal:
-                moves.append((goal, place, end - begin))
+                moves.append((divmod(goal, SEGMENT), divmod(place, SEGMENT), end - begin))
             begin = end
     return moves

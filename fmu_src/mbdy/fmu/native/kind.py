@@ -16,7 +16,7 @@ from mbdy.engine.order_n.equations import Equations
 from mbdy.fmu.description.build import build_description
 from mbdy.fmu.native.platforms import Platform, binaries, build
 from mbdy.fmu.native.prefix import HEADER, prefixed
-from mbdy.fmu.native.variables import Identity, variables
+from mbdy.fmu.native.variables import FILES, Identity, tables, variables
 from mbdy.fmu.package import Package, Settings, digest, identifier, source_list
 from mbdy.fmu.pages.documentation import page
 from mbdy.fmu.pages.terminals import terminal_files
@@ -45,13 +45,14 @@ def package(
     rows = arrays(table, scalars=settings.flat)
     code = dict(_code(equations, version, implicit=settings.implicit))
     nameless = Identity(token="", step=step, integrator=integrator)
-    code["variables.c"] = variables(nameless, rows, equations)
+    own = tables(rows, equations)
+    code["variables.c"] = variables(nameless, own)
     toml = dumps(model).encode()
     mark = digest(
         {"": repr(settings).encode(), "model.toml": toml, **{name: text.encode() for name, text in code.items()}}
     )
     identity = replace(nameless, token=f"{{{uuid.UUID(bytes=mark[:16])}}}")
-    code["variables.c"] = variables(identity, rows, equations)
+    code["variables.c"] = variables(identity, own)
     name = identifier(model.name, mark)
     shipped = code | {HEADER: prefixed(code, name)}
     files = {f"sources/{file}": text.encode() for file, text in shipped.items()}
@@ -74,7 +75,12 @@ def _code(equations: Equations, version: Version, *, implicit: bool) -> Mapping[
     code = {shell: (HERE / shell).read_text(encoding="utf-8")}
     for header in sorted((HERE / "headers").glob(f"{version.stem}*.h")):
         code[header.name] = header.read_text(encoding="utf-8")
-    return code | plant_sources() | sources(equations, implicit=implicit, directional=True, adjoint=version.adjoint)
+    return (
+        code
+        | FILES
+        | plant_sources()
+        | sources(equations, implicit=implicit, directional=True, adjoint=version.adjoint)
+    )
 
 
 def _part(progress: Progress, platform: Platform, k: int, count: int) -> Progress:

@@ -21,7 +21,7 @@ from mbdy.engine.files.read import dumps
 from mbdy.engine.model.system import Model
 from mbdy.engine.order_n.equations import Equations
 from mbdy.fmu.native.platforms import named
-from mbdy.fmu.native.variables import Identity, variables
+from mbdy.fmu.native.variables import FILES, Identity, tables, variables
 from mbdy.fmu.package import Package, Settings, digest, identifier, source_list
 from mbdy.fmu.pages.documentation import page
 from mbdy.fmu.pages.terminals import terminal_files
@@ -110,10 +110,11 @@ def package(
     Raises `CompilerError` where a compiler refuses the sources or there is none.
     """
     flavour, rows = FLAVOURS[settings.fmi], arrays(table, scalars=settings.flat)
-    plant = sources(equations, implicit=settings.implicit) | plant_sources()
+    plant = sources(equations, implicit=settings.implicit) | plant_sources() | FILES
     plant[DOOR] = f"#define PLANT_TABLES\n{text_of(DOOR)}"
     nameless = Identity(token="", step=settings.step, integrator=settings.integrator)
-    plant["variables.c"] = variables(nameless, rows, equations)
+    own = tables(rows, equations)
+    plant["variables.c"] = variables(nameless, own)
     resources = {"model.toml": dumps(model).encode(), HEADER: "".join(HEADERS).encode()}
     slave = {
         ".py": flavour.shell.read_bytes(),
@@ -125,7 +126,7 @@ def package(
     whole = {name: text.encode() for name, text in plant.items()}
     mark = digest({"": repr(settings).encode(), **resources, **whole, **slave, "door": door or b""})
     name, token = identifier(model.name, mark), str(uuid.UUID(bytes=mark[:16]))
-    plant["variables.c"] = variables(replace(nameless, token=token), rows, equations)
+    plant["variables.c"] = variables(replace(nameless, token=token), own)
     library = shared_library(plant, compiler(), FLAGS, LINK, progress=progress)
     files = {f"resources/{file}": data for file, data in resources.items()}
     files[f"resources/{library_name()}"] = library.read_bytes()
