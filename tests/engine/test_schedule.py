@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 
 import casadi as ca
@@ -11,6 +12,7 @@ from casadi import MX, SX
 
 from mbdy.engine import Model, equations
 from mbdy.engine.core.build import CompilerError
+from mbdy.engine.core.library import sources
 from mbdy.engine.core.schedule import schedule
 from mbdy.engine.order_n.loop_solver import solver
 from mechanisms import four_bar
@@ -153,6 +155,14 @@ def test_lanes_have_the_bits_of_one_run(name):
     for lane, arguments in enumerate(runs):
         for found, expected in zip(results, played(f, arguments), strict=True):
             np.testing.assert_array_equal(found[:, lane], expected)
+
+
+def test_tables_grow_by_little_with_bodies():
+    def packed(bodies: int) -> int:
+        files = sources(equations(chain(bodies)), directional=True, adjoint=True)
+        return sum(len(zlib.compress(files[name].encode())) for name in ("model.c", "changes.c", "gradients.c"))
+
+    assert packed(60) - packed(20) < 40 * 80  # bytes; each row of offsets by itself would take 2000 a body
 
 
 def test_threads_that_play_a_library_first_have_the_same_numbers():
