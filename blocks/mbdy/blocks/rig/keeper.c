@@ -24,11 +24,11 @@ int64_t rig_now(void) {
 
 void keeper_begin(rig *it) {
     const struct shared_head *head = it->setup.shared;
-    it->deadline = it->view.began = rig_now();
     it->part = 0;
     it->ticked = atomic_load(&head->ticks);
     it->disciplined = atomic_load(&head->offsets);
     it->since = it->integral = it->view.trim = 0;
+    it->deadline = it->view.began = rig_now();
 }
 
 void keeper_pass(rig *it, int64_t n) {
@@ -57,8 +57,7 @@ static int wait_for_clock(rig *it) {
     follow(it);
     keeper_pass(it, 1);
     it->woken = rig_now();
-    it->oversleeping = 0;
-    if (it->woken >= it->deadline) return 1; /* behind: it has not slept */
+    if (it->woken >= it->deadline) return 1; /* behind, for the reason that it was before */
     const struct timespec until = {.tv_sec = it->deadline / RIG_SECOND, .tv_nsec = it->deadline % RIG_SECOND};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) && !it->stop) continue;
     it->woken = rig_now();

@@ -95,7 +95,8 @@ struct rig_view {
     struct rig_counters counters;
     struct rig_histogram wake, step, trip;
     struct rig_event events[RIG_EVENTS];
-    int64_t n_events, end, status, lack, lateness, began, thread, trim; /* [ns] lateness of the last cycle, first tick, trim of a period */
+    int64_t n_events, end, status, lack, thread;
+    int64_t lateness, began, trim; /* [ns] of the last cycle; when ticks began; what a period is longer than usual */
     char words[RIG_TEXT];
 };
 

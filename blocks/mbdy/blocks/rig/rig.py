@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import secrets
 import threading
+import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -112,7 +113,7 @@ class Rig:
         self.faults = tuple(faults)
         hertz = Fraction(_positive("rate", rate, "Hz"))
         self.period = float(1 / hertz)
-        tick, part = _clock(1 / hertz / Fraction(_positive("factor", factor, "1")))
+        tick, part = clock(1 / hertz / Fraction(_positive("factor", factor, "1")))
         self.keeper = chosen("keeper", keeper, KEEPERS)
         if keeper == "lockstep" and (udp is None) == (shared is None):
             raise OptionError("keeper: 'lockstep' takes its ticks from packets: give udp or shared, one of them")
@@ -152,6 +153,7 @@ class Rig:
         except BaseException:
             self._release()
             raise
+        self._closed = False
         self._view = structure("rig_view").from_address(functions.rig_view_of(handle))
         self._thread: threading.Thread | None = None
 
@@ -236,6 +238,7 @@ class Rig:
         self._release()
 
     def _release(self) -> None:
+        self._closed = True
         if self._socket is not None:
             self._socket.close()
             self._socket = None
@@ -281,7 +284,7 @@ class Rig:
         return self.wait()
 
     def start(self, until: float | str | None = None) -> None:
-        """Begin a `run` and return; `wait` has its result."""
+        """Begin a `run` and return when the first tick is to come; `wait` has its result."""
         if self._thread is not None:
             raise OptionError("rig: a run goes on; wait for it first")
         steps = FOREVER
@@ -289,15 +292,18 @@ class Rig:
             steps = np.floor((seconds("until", until) - self.plant.time) / self.period + 1e-6)
             if not steps >= 1:
                 raise StepError(f"until: the plant stands at {self.plant.time:g} s, one period more is the least")
-        if self._socket is None and not self._blocks:
+        if self._closed:
             raise OptionError("rig: closed; make another")
         self.plant.outputs()  # says now what is to be said of the start
         self._view.status = OK
         self._view.words = b""
+        self._view.began = 0
         self._thread = threading.Thread(
             target=self._functions.rig_run, args=(self._memory.handle, float(steps)), name="mbdy rig", daemon=True
         )
         self._thread.start()
+        while not self._view.began and self._thread.is_alive():
+            time.sleep(1e-3)
 
     def wait(self) -> RigResult:
         """The result of the run that `start` began, when it ends; an interrupt ends it."""
@@ -356,7 +362,7 @@ def _positive(what: str, value: object, unit: str) -> float:
     return found
 
 
-def _clock(period: Fraction) -> tuple[int, int]:
+def clock(period: Fraction) -> tuple[int, int]:
     """A period [s] as whole nanoseconds and what is beyond in 2^-64 of one. Raises `OptionError` for one too short."""
     whole_part, rest = divmod(period * 10**9, 1)
     if not 1000 <= whole_part < 1 << 62:
