@@ -59,6 +59,13 @@ def test_what_is_not_kept_is_told_and_is_an_exit_status(said):
         ((*RUN, "--report", "run.txt"), ".html"),
         ((*RUN, "--record", "run.xls"), ".parquet"),
         ((*RUN, "--record", "one.toml"), "one.toml"),
+        ((*RUN, "--fault", "freze one.omega"), "lose-wheel"),
+        ((*RUN, "--fault", "freeze"), "write freeze OUTPUT"),
+        ((*RUN, "--fault", "freeze one.omega from=1s"), "at=..."),
+        ((*RUN, "--fault", "freeze one.omege at=0"), "one.omega"),
+        ((*RUN, "--fault", "bias one.omega scale=big at=0"), "scale"),
+        ((*RUN, "--fault", "freeze one.omega at=2s until=1s"), "Freeze"),
+        ((*RUN, "--fault", "freeze one.omega at=-1"), "before the plant's time"),
         (("doctor", "--require", "wake.max < 1 s"), "--measure"),
         (("bridge", "one.toml", "--udp", "nowhere"), "--udp"),
     ],
@@ -73,3 +80,11 @@ def test_a_machine_is_measured_and_held_to_it(said):
     answer = json.loads(out)
     assert (status, answer["baseline"]["counters"]["cycles"]) == (0, 100)
     assert answer["findings"]
+
+
+def test_faults_on_purpose_are_told_as_they_begin_and_end(said):
+    faults = ("--fault", "bias one.omega[1] bias=0.5 at='20 ms' until=0.05", "--fault", "freeze one.omega at=0.03")
+    status, out, _ = said(*RUN, *faults, "--json")
+    events = json.loads(out)["events"]
+    assert status == 0
+    assert [(one["time"], one["on"]) for one in events] == [(0.02, True), (0.03, True), (0.05, False)]

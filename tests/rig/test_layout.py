@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -114,3 +116,9 @@ def test_the_key_changes_with_all_that_both_sides_must_agree_on():
     }
     assert len(keys) == 6
     assert PacketLayout.of(loads(NAMESAKES)).key == layout.key
+
+
+def test_layouts_are_for_systems_without_rigs_too():
+    script = "import sys; sys.modules['fcntl'] = None; import mbdy.app.rig, mbdy.blocks.rig"
+    path = os.pathsep.join(filter(None, sys.path))
+    subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": path}, check=True)

@@ -101,6 +101,13 @@ def run(
     ] = "100 ms",
     safe: Annotated[str, typer.Option(help="Safe inputs: hold or zero.")] = "hold",
     grace: Annotated[int, typer.Option(help="By how many outputs inputs may answer too late.")] = 0,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="'KIND NAME at=TIME until=TIME'",
+            help="A fault on purpose, such as 'freeze bus.omega at=1s until=2s' or 'jam panel.joint at=3'.",
+        ),
+    ] = None,
     record: Annotated[
         str | None,
         typer.Option(
@@ -127,11 +134,12 @@ def run(
         if as_json:
             show_json({"ok": True, "layout": layout, "headers": header, "warnings": said_warnings})
         return
+    from mbdy.app.rig_faults import fault as said
     from mbdy.app.rig_live import shown_live
     from mbdy.blocks.rig import Rig
     from mbdy.blocks.rig.requirement import judge
 
-    asked = _asked(require)
+    asked, faults = _asked(require), [said(text) for text in fault or ()]
     if report:
         if report.suffix.lower() not in PAGES:
             raise RequestError(f"--report {report}: the page is HTML; give a name that ends in {' or '.join(PAGES)}")
@@ -148,7 +156,7 @@ def run(
         loaded, rate=_rate(rate), step=seconds(step, "--step") if step else float(STEP),
         integrator=(integrator or INTEGRATOR).value, factor=factor, allow=allow or (),
         key=key.read_bytes() if key else None, watchdog=None if watchdog == "none" else seconds(watchdog, "--watchdog"),
-        grace=grace, record=ring, **chosen,
+        grace=grace, faults=faults, record=ring, **chosen,
     )  # fmt: skip
     with made, _recorded(made, ring, file) as recorder:
         note(f"waits for packets: {made.where}")

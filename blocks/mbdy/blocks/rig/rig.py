@@ -17,6 +17,7 @@ import numpy as np
 from mbdy.blocks.errors import StepError, VariableError
 from mbdy.blocks.grids import seconds
 from mbdy.blocks.plant.block import FAULTS, OK, WARNING, WARNINGS, Plant
+from mbdy.blocks.rig.doctor import PERMIT_LOCKING, PERMIT_PRIORITY
 from mbdy.blocks.rig.evidence import FaultEvent, RigResult
 from mbdy.blocks.rig.histogram import Histogram
 from mbdy.blocks.rig.layout import PacketLayout
@@ -38,11 +39,9 @@ ENDS = {CONSTANTS["RIG_DONE"]: "done", CONSTANTS["RIG_ASKED"]: "asked", CONSTANT
 EFFORTS = ("torque", "force", "acceleration", "flow", "actuation")
 """Inputs that are zero under ``safe="zero"``, by their quantity; gravity, rests and switches stay."""
 LACKS = {
-    CONSTANTS["RIG_NO_PRIORITY"]: "no real-time priority (SCHED_FIFO): permit it with `ulimit -r 99`, rtprio in "
-    "/etc/security/limits.conf, or CAP_SYS_NICE",
-    CONSTANTS["RIG_NO_LOCK"]: "memory is not locked (mlockall): permit it with `ulimit -l unlimited`, memlock in "
-    "/etc/security/limits.conf, or CAP_IPC_LOCK",
-}  # fmt: skip
+    CONSTANTS["RIG_NO_PRIORITY"]: f"no real-time priority (SCHED_FIFO): {PERMIT_PRIORITY}",
+    CONSTANTS["RIG_NO_LOCK"]: f"memory is not locked (mlockall): {PERMIT_LOCKING}",
+}
 """What the machine did not permit, and how to permit it."""
 ROWS = 1 << 14
 """Rows that a ring of records has room for."""
@@ -213,15 +212,21 @@ class Rig:
         for fault in self.faults:
             if not isinstance(fault, RigFault):
                 raise OptionError(f"faults: Freeze, Bias, Jam and the like are needed, got {shown(fault)}")
-            begin = -1 if fault.at is None else self._cycle(f"{fault}: at", fault.at)
-            end = -1 if fault.until is None else self._cycle(f"{fault}: until", fault.until)
-            if fault.until is not None and end <= begin:
-                raise OptionError(f"{fault}: until must come after at")
-            rows.append((*fault.act(self.plant.ports), begin, end))
+            try:
+                begin, end = (-1 if time is None else self._cycle(time) for time in (fault.at, fault.until))
+                if fault.until is not None and end <= begin:
+                    raise RefusalError("until must come after at")
+                rows.append((*fault.act(self.plant.ports), begin, end))
+            except RefusalError as refusal:
+                raise OptionError(f"{fault}: {refusal}") from None
         return (structure("rig_fault") * max(1, len(rows)))(*rows)
 
-    def _cycle(self, what: str, time: float | str) -> int:
-        return round((quantity(time, "s") - self.plant.time) / self.period) if time else 0
+    def _cycle(self, time: float | str) -> int:
+        """The cycle that begins at a ``time`` [s] of the plant."""
+        cycle = round((quantity(time, "s") - self.plant.time) / self.period)
+        if cycle < 0:
+            raise RefusalError(f"{shown(time)} lies before the plant's time, {self.plant.time:g} s")
+        return min(cycle, int(FOREVER))
 
     def __enter__(self) -> Rig:
         return self

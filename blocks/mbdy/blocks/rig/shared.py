@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import mmap
 import os
 import re
@@ -37,6 +36,8 @@ class SharedBlock:
 
     @staticmethod
     def _made(what: str, path: Path) -> int:
+        import fcntl  # which Windows has not: layouts and headers are for all systems
+
         try:
             old = os.open(path, os.O_RDWR)
         except FileNotFoundError:
