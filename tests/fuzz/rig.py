@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -100,8 +101,9 @@ def attacked(count: int, seed: int, path: str | Path) -> dict[str, Any]:
                     (stranger if foreign and stranger else client).send(data)
                     total["attacks"] += 1
                     if not rig.address:  # a mailbox has room for one
+                        end = time.monotonic() + 10
                         while sum(rig.counters[name] - before[name] for name in REFUSED) == 0:
-                            pass
+                            assert time.monotonic() < end, data
                 u[0] = random.random()
                 good = client.packet(u)
                 assert client.exchanged(good)

@@ -39,7 +39,11 @@ class Client:
     def __init__(self, layout: PacketLayout, *, key: bytes = b"", timeout: float = 2.0) -> None:
         self.layout, self.key, self.timeout = layout, key, timeout
         self.session, self.sequence = secrets.randbits(64), 0
-        self.last: Outputs | None = None
+        self.heard: list[Outputs] = []
+
+    @property
+    def last(self) -> Outputs | None:
+        return self.heard[-1] if self.heard else None
 
     def packet(self, values, *, kind: int = INPUTS, answers: int | None = None, **other: int) -> bytes:
         """The next packet of the session; ``other`` fields of the header as they are given."""
@@ -107,7 +111,7 @@ class UdpClient(Client):
     def receive(self, timeout: float | None = None) -> Outputs | None:
         self.socket.settimeout(self.timeout if timeout is None else timeout)
         try:
-            self.last = Outputs(self.socket.recv(1 << 16))
+            self.heard.append(Outputs(self.socket.recv(1 << 16)))
         except (TimeoutError, BlockingIOError):
             return None
         return self.last
@@ -146,7 +150,8 @@ class SharedClient(Client):
                 size = int(self.words[self.outputs // 4 + 1])
                 data = self.map[self.outputs + 16 : self.outputs + 16 + size]
                 if int(self.words[self.outputs // 4]) == stamp:
-                    self.stamp, self.last = stamp, Outputs(data)
+                    self.stamp = stamp
+                    self.heard.append(Outputs(data))
                     return self.last
             if time.monotonic() >= end:
                 return None

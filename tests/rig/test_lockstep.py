@@ -112,3 +112,22 @@ def test_seals_are_hmac_of_sha256(size: int) -> None:
         data, seal = random.bytes(size), ctypes.create_string_buffer(32)
         rig_functions().rig_seal(key, len(key), data, size, seal)
         assert seal.raw == hmac.new(key, data, hashlib.sha256).digest()
+
+
+@pytest.mark.parametrize("where", ["udp", "shared"])
+def test_a_controller_that_dies_in_lockstep_is_followed_by_another(model: Model, where: str) -> None:
+    wanted, name, lives, each = simulated(model, 15, 1e-3), "mbdy-test-lives", 5, 3
+    options = UDP if where == "udp" else {"shared": name}
+    with Rig(model, rate="1 kHz", keeper="lockstep", watchdog="20 ms", **options) as rig:
+        control, rows = law(rig), []
+        rig.start(lives * each * 1e-3)
+        for _ in range(lives):
+            with client_of(rig, name, timeout=0.03) as client:
+                y = client.greet()
+                for _ in range(each):
+                    rows.append(y.values)
+                    y = client.step(control(y.values))
+                if isinstance(client, SharedClient):
+                    client.words[client.inputs // 4] |= 1  # dies while it writes
+        assert rig.wait().counters["acted"] == lives * each
+    np.testing.assert_array_equal([*rows, y.values], wanted)

@@ -9,7 +9,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from mbdy.blocks import Plant, StateError, StepError
@@ -147,3 +149,46 @@ def test_names_in_use_are_refused_and_those_left_behind_taken(model: Model) -> N
     with Rig(model, rate=1000, shared=name), pytest.raises(OptionError, match="another rig's"):
         Rig(model, rate=1000, shared=name)
     assert not (Path("/dev/shm") / name).exists()
+
+
+PLAIN = """
+import os, resource, sys
+from mbdy.blocks.rig import Rig
+rig = Rig(sys.argv[1], rate="1 kHz")
+resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, 65536))
+resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
+if os.geteuid() == 0:
+    os.setuid(65534)
+print(rig.run(0.05).report())
+"""
+
+
+def test_what_is_not_permitted_is_said_with_how_to_permit_it() -> None:
+    roots = [ROOT / part for part in ("engine", "blocks", "fmu_src", "app", "tests")]
+    said = subprocess.run(
+        [sys.executable, "-c", PLAIN, str(SATELLITE)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, roots))}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert said.returncode == 0, said.stderr
+    assert "50 cycles" in said.stdout
+    assert "ulimit -r" in said.stdout
+    assert "ulimit -l" in said.stdout
+
+
+@pytest.mark.parametrize("safe", ["hold", "zero", {"bus.torque": (0.0, 0.3, 0.0)}])
+def test_safe_inputs_act_when_nobody_commands(model: Model, safe: Any) -> None:
+    commanded = (0.1, 0.2, 0.3)
+    wanted = {"hold": commanded, "zero": (0.0, 0.0, 0.0)}.get(safe) if isinstance(safe, str) else safe["bus.torque"]
+    rigged, plant = Plant(model), Plant(model)
+    for one in (rigged, plant):
+        one["bus.torque"] = commanded
+    with Rig(rigged, rate="1 kHz", keeper="tick", watchdog="5 ms", safe=safe) as rig:
+        rig.start(0.01)
+        rig.tick(10)
+        assert rig.wait().counters["watchdog"] == 1
+    for k in range(10):
+        if k == 4:
+            plant["bus.torque"] = wanted
+        y = plant.step(1e-3)
+    np.testing.assert_array_equal(rigged.outputs().values, y.values)
+    np.testing.assert_array_equal(rigged["system.gravity"], plant["system.gravity"])

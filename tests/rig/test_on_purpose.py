@@ -63,7 +63,7 @@ def driven(model: Model, *faults: RigFault, by_packet: bool = False, **options: 
         u = rig.plant.inputs.values.copy()
         rig.start(STEPS / RATE)
         heard = [client.greet()]
-        operator.last = heard[0]
+        operator.heard = heard[:1]
         for k in range(STEPS):
             if by_packet and k in (BEGIN, END):
                 operator.send(operator.packet([0.0, float(k == BEGIN)], kind=3))

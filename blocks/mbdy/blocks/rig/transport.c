@@ -45,10 +45,10 @@ static int allowed(const rig *it, const struct sockaddr_in *from) {
 static int64_t arrival(const struct msghdr *message) {
     for (struct cmsghdr *one = CMSG_FIRSTHDR(message); one; one = CMSG_NXTHDR((struct msghdr *)message, one))
         if (one->cmsg_level == SOL_SOCKET && one->cmsg_type == SO_TIMESTAMPNS) {
-            struct timespec stamp, real;
+            struct timespec stamp, wall;
             memcpy(&stamp, CMSG_DATA(one), sizeof stamp);
-            clock_gettime(CLOCK_REALTIME, &real);
-            return rig_now() - ((int64_t)(real.tv_sec - stamp.tv_sec) * RIG_SECOND + (real.tv_nsec - stamp.tv_nsec));
+            clock_gettime(CLOCK_REALTIME, &wall);
+            return rig_now() - ((int64_t)(wall.tv_sec - stamp.tv_sec) * RIG_SECOND + (wall.tv_nsec - stamp.tv_nsec));
         }
     return rig_now();
 }
