@@ -19,11 +19,13 @@ from flavours import NATIVE, PYTHON, QUICK_NATIVE
 from fmu.client import client_of, front_of, only, satellite
 from mbdy.engine import loads, ports
 from mbdy.engine.core.build import FLAGS, Compiler, compiler
+from mbdy.fmu import export_fmu
 from mbdy.fmu.native.kind import HERE
 from mbdy.fmu.native.platforms import OLDEST_GLIBC, glibc_needed, this_machine
 from mbdy.fmu.python import front
 from mbdy.fmu.python.kind import FLAVOURS, PARTS, SLAVE
 from mbdy.fmu.python.slave.contents import library_name
+from systems import chain
 
 STRICT = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wpedantic", "-Werror")
 SCHEDULES = {"model.c", "changes.c", "gradients.c"}
@@ -182,6 +184,12 @@ def test_the_token_follows_all_that_the_fmu_does(fmu, export):
 def test_the_token_follows_kind_and_version(fmus):
     tokens = [fmpy.read_model_description(fmus(one)).guid for one in (*PYTHON, *NATIVE)]
     assert len(set(tokens)) == len(tokens)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_an_fmu_of_500_bodies_is_small(fmi, tmp_path):
+    assert export_fmu(chain(500), tmp_path / "large.fmu", fmi=fmi).stat().st_size < 1.5 * 2**20
 
 
 @pytest.mark.skipif(find_spec("ziglang") is None or this_machine() != "linux64", reason="ziglang on Linux on x86-64")

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import casadi as ca
+import numpy as np
 
-from mbdy.engine.core.schedule import KEPT, NAMES, SEGMENT, Kernel, KernelCall, Solution
+from mbdy.engine.core.schedule import KEPT, NAMES, NOTHING, Kernel, KernelCall, Places, Solution
 
 PATTERNS = {
     ca.OP_ADD: "{0}+{1}", ca.OP_SUB: "{0}-{1}", ca.OP_MUL: "{0}*{1}", ca.OP_DIV: "{0}/{1}", ca.OP_NEG: "-{0}",
@@ -83,27 +84,32 @@ class Pieces:
     outputs: int
 
 
-def pieces(call: KernelCall) -> tuple[Pieces, list[int]]:
-    """Of a call, with the address at which each piece and each output begins."""
-    reads: list[tuple[tuple[int, int], tuple[int, int]]] = []
-    begins: list[int] = []
-    last, first = (-1, 0, 0), 0
-    for which, n in call.kernel.reads:
-        at = int(call.inputs[which][n])
-        if last[0] != which or at - last[2] != n - last[1]:
-            begins.append(at)
-            first = n
-        reads.append(((which, n), (len(begins) - 1, n - first)))
-        last = which, n, at
-    inputs = len(begins)
-    begins += [int(output[0]) for output in call.outputs]
-    return Pieces(tuple(reads), inputs, len(call.outputs)), begins
-
-
 @lru_cache(maxsize=KEPT)
 def kernel_file(kernel: Kernel, pieces: Pieces) -> KernelFile:
     """The file of a kernel, kept."""
     return KernelFile(kernel, pieces)
+
+
+def files_of(calls: Sequence[KernelCall]) -> list[tuple[KernelFile, Places]]:
+    """By call, of one kernel all, the file, and the addresses at which each piece and each output begins."""
+    kernel, lengths = calls[0].kernel, [len(a) for a in calls[0].inputs]
+    which, nonzero = np.array(kernel.reads, dtype=np.int64).reshape(-1, 2).T
+    every = np.concatenate([NOTHING, *(a for call in calls for a in call.inputs)]).reshape(len(calls), -1)
+    at = every[:, np.cumsum([0, *lengths])[which] + nonzero]
+    begins = np.ones(at.shape, dtype=bool)
+    begins[:, 1:] = (np.diff(which) != 0) | (np.diff(at) != np.diff(nonzero))
+    outputs = np.array([[output[0] for output in call.outputs] for call in calls])
+    files: dict[bytes, KernelFile] = {}
+    found = []
+    for begin, places, output in zip(begins, at, outputs, strict=True):
+        key = begin.tobytes()
+        if key not in files:
+            piece, first = np.cumsum(begin) - 1, nonzero[begin]
+            within = zip(piece.tolist(), (nonzero - first[piece]).tolist(), strict=True)
+            shape = Pieces(tuple(zip(kernel.reads, within, strict=True)), len(first), len(output))
+            files[key] = kernel_file(kernel, shape)
+        found.append((files[key], np.concatenate([places[begin], output])))
+    return found
 
 
 @dataclass(frozen=True)
@@ -231,8 +237,3 @@ def number(value: float) -> str:
     if math.isinf(value):
         return "(1.0/0.0)" if value > 0 else "(-1.0/0.0)"
     return repr(value) if math.copysign(1, value) > 0 else f"({value!r})"
-
-
-def segments(begins: Iterable[int]) -> tuple[int, ...]:
-    """The segments of addresses."""
-    return tuple(begin // SEGMENT for begin in begins)

@@ -4,7 +4,7 @@
 
 #include "folded.h"
 
-enum { WIDEST = 12 };
+enum { WIDEST = 11 };
 
 /* The next row of a table follows from the one before; 0 at its end, for the first row of another. */
 static int next(mbdy_folded *table, int *row) {
@@ -34,12 +34,13 @@ void plant_unfold(const plant_folded *it) {
         *letter++ = '\0';
     }
     for (const char **name = it->names; next(&table, row); name++) *name = it->texts[row[0]];
+    const double *start = it->starts;
     for (struct plant_variable *v = it->variables; next(&table, row); v++) {
         v->name = it->texts[row[0]];
         v->vector = row[1], v->boolean = row[2], v->place = row[3], v->size = row[4];
         v->start_at = row[5], v->state = row[6], v->given = row[7];
-        v->start = it->numbers[row[8]], v->minimum = it->numbers[row[9]];
-        v->maximum = it->numbers[row[10]], v->nominal = it->numbers[row[11]];
+        v->start = *start++, v->minimum = it->numbers[row[8]];
+        v->maximum = it->numbers[row[9]], v->nominal = it->numbers[row[10]];
     }
     for (mbdy_rule *rule = it->rules; next(&table, row); rule++) {
         const mbdy_rule made = {row[0], it->texts[row[1]], it->texts[row[2]], row[3], row[4]};

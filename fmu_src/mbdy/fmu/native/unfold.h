@@ -6,11 +6,11 @@
 #include "plant.h"
 
 /* `tables` are folded (folded.h): texts as two of the `pieces`, with a point between them where the second is not empty;
-   names of the core, one list after the other, as texts; variables, in the order of plant_variable, with texts and `numbers`
-   by their place; and rules, in the order of mbdy_rule. */
+   names of the core, one list after the other, as texts; variables but for `starts`, in the order of plant_variable, with
+   texts and `numbers` by their place; and rules, in the order of mbdy_rule. */
 typedef struct {
     const char *const *pieces;
-    const double *numbers;
+    const double *numbers, *starts;
     const int *tables;
     char *letters;
     const char **texts, **names;

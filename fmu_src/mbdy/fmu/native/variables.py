@@ -50,7 +50,7 @@ def tables(arrays: Sequence[Array], equations: Equations) -> str:
     numbers: dict[str, int] = {}
     lists = {name: [_place(texts, text) for text in some] for name, some in names_of(equations).items()}
     names = [place for some in lists.values() for place in some]
-    rows = [*_rows(arrays, equations.ports.start, texts, numbers)]
+    rows = [*_rows(arrays, texts, numbers)]
     rules = [
         (r.constant, _place(texts, r.name), _place(texts, r.text), r.place, r.size) for r in equations.rules
     ]  # fmt: skip
@@ -62,14 +62,15 @@ def tables(arrays: Sequence[Array], equations: Equations) -> str:
     return "\n".join([
         f"static const char *const pieces[] = {{{', '.join(map(_text, pieces))}}};",
         f"static const double numbers[] = {{{', '.join(numbers)}}};",
-        folded("folded", ((2, parts), (1, names), (12, rows), (5, rules))),
+        f"static const double starts[] = {{{', '.join(_starts(arrays, equations.ports.start))}}};",
+        folded("folded", ((2, parts), (1, names), (11, rows), (5, rules))),
         f"static char letters[{letters}];",
         f"static const char *texts[{len(texts)}], *names[{len(names) + 1}];",
         f"static struct plant_variable variables[{len(rows)}];",
         f"static mbdy_rule rules[{len(rules) + 1}];",
         "static int filled;",
         "static const plant_folded own_folded = "
-        "{pieces, numbers, folded, letters, texts, names, variables, rules, &filled};",
+        "{pieces, numbers, starts, folded, letters, texts, names, variables, rules, &filled};",
         f"#define OWN {len(rows)}, variables, {{{told}, {len(rules)}, rules}}",
     ])  # fmt: skip
 
@@ -85,15 +86,17 @@ def _parts(text: str) -> tuple[str, str]:
     return (head, tail) if tail else (text, "")
 
 
-def _rows(
-    arrays: Sequence[Array], starts: Sequence[float], texts: dict[str, int], numbers: dict[str, int]
-) -> Iterator[list[int]]:
+def _starts(arrays: Sequence[Array], starts: Sequence[float]) -> Iterator[str]:
     """Start values are those of the model file, ``starts``: a table tells where they close loops."""
+    for row in (row for array in arrays for row in array.rows):
+        yield _number(row.start or 0.0 if row.start_at is None else starts[row.start_at])
+
+
+def _rows(arrays: Sequence[Array], texts: dict[str, int], numbers: dict[str, int]) -> Iterator[list[int]]:
     vectors = {vector: CONSTANTS[name] for vector, name in VECTORS.items()}
     for array in arrays:
         for k, row in enumerate(array.rows):
-            start = row.start or 0.0 if row.start_at is None else starts[row.start_at]
-            limits = (start, *_or(row.minimum, -math.inf), *_or(row.maximum, math.inf), *_or(row.nominal, 1.0))
+            limits = (*_or(row.minimum, -math.inf), *_or(row.maximum, math.inf), *_or(row.nominal, 1.0))
             yield [
                 _place(texts, row.name), vectors[row.vector], int(row.boolean), row.place, 0 if k else array.size,
                 *(-1 if place is None else place for place in (row.start_at, row.state)), row.standing,

@@ -84,8 +84,12 @@ def png(model: Model) -> bytes:
     for s in strokes(model):
         (x0, y0), (x1, y1) = s.start, s.end
         dx, dy = x1 - x0, y1 - y0
-        along = np.clip(((x - x0) * dx + (y - y0) * dy) / max(dx * dx + dy * dy, 1e-12), 0.0, 1.0)
-        _paint(image, np.hypot(x - x0 - along * dx, y - y0 - along * dy) - s.radius, s.colour)
+        near = tuple(
+            slice(max(0, int((min(ends) - s.radius) * PIXELS) - 1), int((max(ends) + s.radius) * PIXELS) + 2)
+            for ends in ((y0, y1), (x0, x1))
+        )
+        along = np.clip(((x[near] - x0) * dx + (y[near] - y0) * dy) / max(dx * dx + dy * dy, 1e-12), 0.0, 1.0)
+        _paint(image[near], np.hypot(x[near] - x0 - along * dx, y[near] - y0 - along * dy) - s.radius, s.colour)
     return _png(np.rint(image).astype(np.uint8))
 
 
