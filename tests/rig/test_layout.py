@@ -17,7 +17,7 @@ from mbdy.engine import loads, ports
 
 NAMESAKES = """
 mbdy = 1
-name = 'a "quoted\\" */ name'
+name = 'a \"\"\"quoted\\\"\"\" */ name'
 [system]
 gravity = [0, 0, -9.81]
 [body.a]

@@ -72,7 +72,7 @@ def numpy_module(layout: PacketLayout) -> str:
 
 
 def _module(layout: PacketLayout) -> Iterator[str]:
-    yield f'"""{_origin(layout)}"""'.replace("\\", "\\\\")
+    yield repr(_origin(layout))
     yield "\nimport numpy as np\n"
     for name, value in CONSTANTS.items():
         yield f"{name.removeprefix('MBDY_')} = {value}"
