@@ -24,6 +24,9 @@ ROUNDED = {
     ca.OP_LOG1P, ca.OP_HYPOT, ca.OP_POW, ca.OP_CONSTPOW,
 }  # fmt: skip
 
+C99_LINE = 4095
+"""Characters in a line that every compiler takes (ISO/IEC 9899:1999, 5.2.4.1)."""
+
 
 def played(f: ca.Function, arguments: Numbers, wanted: list[bool] | None = None) -> list[np.ndarray]:
     """The nonzeros of the results ``wanted`` of ``f`` in C."""
@@ -160,6 +163,7 @@ def test_lanes_have_the_bits_of_one_run(name):
 def test_tables_grow_by_little_with_bodies():
     def packed(bodies: int) -> int:
         files = sources(equations(chain(bodies)), directional=True, adjoint=True)
+        assert max(len(line) for text in files.values() for line in text.splitlines()) < C99_LINE
         return sum(len(zlib.compress(files[name].encode())) for name in ("model.c", "changes.c", "gradients.c"))
 
     assert packed(40) - packed(20) < 20 * 80  # bytes; each row of offsets by itself would take 2000 a body

@@ -6,7 +6,6 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -60,8 +59,8 @@ def _schedule_text(s: Schedule, kernels: dict[str, str]) -> tuple[str, set[str]]
         folded(f"{name}_folded", (*tables, (7, told), (5, moves))),
         f"static int {name}_rows[{transfers + 5 * len(moves) + 1}], {name}_filled;",
         f"static const int {name}_sides[] = {{{listed(sides)}}};",
-        f"static mbdy_kernel *const {name}_kernels[] = {{{', '.join(files) or '0'}}};",
-        f"static const real {name}_constants[] = {{{', '.join(f'MBDY_CONSTANT({number(v)})' for v in s.constants)}}};",
+        f"static mbdy_kernel *const {name}_kernels[] = {{{listed(files)}}};",
+        f"static const real {name}_constants[] = {{{listed(f'MBDY_CONSTANT({number(v)})' for v in s.constants)}}};",
         f"static const int {name}_sizes[] = {{{listed(sizes)}}};",
         f"typedef char {name}_fits[{2 + len(s.arguments) + len(s.outputs)} <= MBDY_SEGMENTS ? 1 : -1]; "
         "/* else: too many arguments and results */",
@@ -90,9 +89,9 @@ def _writing_in_place(s: Schedule) -> Schedule:
     moved: dict[int, int] = {}
     for call in s.calls:
         for output in call.outputs:
-            goals = [goal.get(place, -2 * k) for k, place in enumerate(output.tolist())]
-            if goals and goals[0] > 0 and all(b - a == 1 for a, b in pairwise(goals)):
-                moved.update(zip(output.tolist(), goals, strict=True))
+            begin = goal.get(int(output[0])) if len(output) else None
+            if begin is not None and all(goal.get(p) == begin + k for k, p in enumerate(output.tolist())):
+                moved.update((p, begin + k) for k, p in enumerate(output.tolist()))
     if not moved:
         return s
     named = [*(a for call in s.calls for a in (*call.inputs, *call.outputs)), *s.results]

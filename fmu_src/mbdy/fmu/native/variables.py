@@ -9,7 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from mbdy.blocks.plant.library import CONSTANTS
-from mbdy.engine.core.folded import folded
+from mbdy.engine.core.folded import folded, listed
 from mbdy.engine.core.integrators import CODES
 from mbdy.engine.core.running import names_of
 from mbdy.engine.order_n.equations import Equations
@@ -60,9 +60,9 @@ def tables(arrays: Sequence[Array], equations: Equations) -> str:
     told = ", ".join(f"names + {begin}" for begin in begins[:-1])
     letters = sum(len(text.encode()) + 1 for text in texts)
     return "\n".join([
-        f"static const char *const pieces[] = {{{', '.join(map(_text, pieces))}}};",
-        f"static const double numbers[] = {{{', '.join(numbers)}}};",
-        f"static const double starts[] = {{{', '.join(_starts(arrays, equations.ports.start))}}};",
+        f"static const char *const pieces[] = {{{listed(map(_text, pieces))}}};",
+        f"static const double numbers[] = {{{listed(numbers)}}};",
+        f"static const double starts[] = {{{listed(_starts(arrays, equations.ports.start))}}};",
         folded("folded", ((2, parts), (1, names), (11, rows), (5, rules))),
         f"static char letters[{letters}];",
         f"static const char *texts[{len(texts)}], *names[{len(names) + 1}];",
