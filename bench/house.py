@@ -49,7 +49,7 @@ BUILT_SINCE = {
     "elementary functions with the same bits everywhere": 380,
     "many runs at once, in lanes": 1100,
     "tables of FMUs, folded": 80,
-    "rigs: packets in C and NumPy, what machines are like, figures, pages, recordings, ZeroMQ": 1650,
+    "rigs: packets in C and NumPy, what machines are like, figures, pages, recordings, ZeroMQ": 1700,
     "rigs: the loop in C, its keepers, packets that act, faults on purpose": 2000,
 }
 """Lines that capabilities took which were not there then."""
