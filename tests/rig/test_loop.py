@@ -16,6 +16,7 @@ import pytest
 
 from mbdy.blocks import Plant, StateError, StepError
 from mbdy.blocks.rig import Force, Rig
+from mbdy.blocks.rig.library import FILES, FOLDER
 from mbdy.engine import Model, OptionError, load
 from mbdy.engine.core.build import compiler
 
@@ -111,6 +112,15 @@ def test_the_loop_calls_clock_socket_and_futex_alone(model: Model, tmp_path: Pat
     assert set(calls) <= MAY
 
 
+def test_the_compiler_has_no_doubts() -> None:
+    folders = [f"-I{ROOT / part}" for part in ("engine/mbdy/engine/core", "blocks/mbdy/blocks/plant")]
+    doubts = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wno-cast-function-type", "-Werror")
+    files = [FOLDER / name for name in FILES if name.endswith(".c")]
+    command = [*compiler().command, "-std=c11", *doubts, *folders, "-fsyntax-only", *files]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr
+
+
 def test_a_plant_that_fails_ends_the_run_in_words(model: Model) -> None:
     with Rig(model, rate="1 kHz", keeper="tick", faults=[Force("bus.torque", 1e308, at=0.01)]) as rig:
         rig.start()
@@ -171,8 +181,8 @@ def test_what_is_not_permitted_is_said_with_how_to_permit_it() -> None:
     )  # fmt: skip
     assert said.returncode == 0, said.stderr
     assert "50 cycles" in said.stdout
-    assert "ulimit -r" in said.stdout
-    assert "ulimit -l" in said.stdout
+    assert "rtprio" in said.stdout
+    assert "memlock" in said.stdout
 
 
 @pytest.mark.parametrize("safe", ["hold", "zero", {"bus.torque": (0.0, 0.3, 0.0)}])

@@ -76,6 +76,7 @@ class Rig:
     ``record``    name of a ring under /dev/shm that another process drains.
     ``priority``  of SCHED_FIFO, None for none; ``lock`` locks memory. Both where a clock or ticks keep the time.
 
+    While a run goes on the plant is the loop's: look at counters, histograms and packets, not at the plant.
     Raises ValueError for an argument that cannot be used, `CompilerError` without a C compiler.
     """
 
