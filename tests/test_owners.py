@@ -34,7 +34,6 @@ ALLOWED = {
     "engine/mbdy/engine/files/read.py:model_of_tables": PATH,
     "engine/mbdy/engine/files/write.py:_starts": "keys of a file",
     "app/mbdy/app/new.py:template": PATH,
-    "engine/mbdy/engine/core/build.py:shared_library": PATH,
     "fmu_src/mbdy/fmu/native/kind.py:package": PATH,
     "fmu_src/mbdy/fmu/native/prefix.py:_names": "names of C files",
     "fmu_src/mbdy/fmu/python/kind.py:_as_installed": "names of Python modules",

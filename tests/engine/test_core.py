@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+from collections import Counter
 
 import casadi as ca
 import numpy as np
@@ -20,6 +21,7 @@ from mbdy.engine.core.build import FLAGS, LINK, Compiler, compiler, shared_libra
 from mbdy.engine.core.cache import kept as kept_files
 from mbdy.engine.core.library import sources, standing_alone
 from mbdy.engine.core.schedule import schedule
+from mbdy.engine.core.units import kernel_in
 from systems import chain, star
 
 SHOWN = '__attribute__((visibility("default")))'
@@ -64,11 +66,11 @@ def test_a_build_is_kept_by_its_content(tmp_path, monkeypatch):
     assert compiled(chain(1)).library == first
     assert first.stat().st_ino == made
     assert compiled(star(3)).library != first
-    texts = {
-        file for model in (chain(1), star(3)) for file in sources(equations(model)).items() if file[0].endswith(".c")
-    }
-    kept = [first.suffix] * 2 + [".o"] * (len(texts) + 1)  # and what shows its functions
-    assert sorted(p.suffix for p in kept_files()) == sorted(kept + [".sha256"] * len(kept))
+    kernels = {file for model in (chain(1), star(3)) for file in sources(equations(model)) if kernel_in(file)}
+    suffixes = Counter(p.suffix for p in kept_files())
+    assert suffixes[".in"] == len(kernels) > suffixes[".o"]
+    assert suffixes[first.suffix] == 2
+    assert suffixes[".sha256"] == suffixes[".o"] + 2
 
 
 @pytest.mark.parametrize("damage", [b"", b"no library", None])
@@ -134,6 +136,43 @@ def test_an_object_serves_every_library_that_holds_it(told):
     assert ["-shared" in line for line in lines()] == [True]
     shared_library(files, cc, ("-DNEW", *FLAGS), LINK)
     assert len(lines()) == 4
+
+
+@needs_cc
+def test_a_model_takes_few_compilers_and_one_of_known_kinds_next_to_none(told, monkeypatch):
+    cc, lines = told
+    monkeypatch.setattr("mbdy.blocks.plant.library.compiler", lambda: cc)
+    assert sum(map(bool, map(kernel_in, sources(equations(chain(3, seed=1)))))) > 20
+    plant = Plant(chain(3, seed=1))
+    assert len(lines()) <= 15
+    assert Plant(chain(3, seed=2)).compiled.library == plant.compiled.library
+    assert lines() == []
+    more = Plant(chain(4, seed=1))
+    assert [line.rpartition("-c ")[2] for line in lines() if " -c " in line] == ["table.c", "together.c"]
+    assert more.compiled.library != plant.compiled.library
+
+
+def kernels_that_give(*numbers: int) -> dict[str, str]:
+    """C files: kernels that give these numbers, and a function that gives their sum."""
+    names = {f"mbdy_k{number:016x}": number for number in numbers}
+    declared = " ".join(f"int {name}(void);" for name in names)
+    total = f"{declared} {SHOWN} int total(void) {{ return {' + '.join(f'{name}()' for name in names)}; }}\n"
+    each = {f"{name}.c": f"int {name}(void) {{ return {number}; }}\n" for name, number in names.items()}
+    return {"model.c": total, **each}
+
+
+@needs_cc
+def test_kernels_come_from_wherever_they_are_kept_but_for_what_is_repeatable(told, tmp_path, monkeypatch):
+    cc, lines = told
+    files = kernels_that_give(1, 2, 3, 4)
+    one = shared_library(files, cc, FLAGS, LINK, repeatable=True).read_bytes()
+    monkeypatch.setenv("MBDY_CACHE", str(tmp_path / "other"))
+    for some in (1, 7), (2, 8, 9), (3, 9):
+        assert ctypes.CDLL(str(shared_library(kernels_that_give(*some), cc, FLAGS, LINK))).total() == sum(some)
+    lines()
+    assert ctypes.CDLL(str(shared_library(kernels_that_give(1, 2, 3, 9), cc, FLAGS, LINK))).total() == 15
+    assert len(lines()) == 2
+    assert shared_library(files, cc, FLAGS, LINK, repeatable=True).read_bytes() == one
 
 
 @needs_cc

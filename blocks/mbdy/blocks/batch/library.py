@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mbdy.blocks.plant.library import CONSTANTS, DOOR, HEADERS, plant_sources, text_of
+from mbdy.blocks.plant.library import CONSTANTS, DOOR, HEADERS, UNITS, plant_sources, text_of
 from mbdy.engine.core.build import FLAGS, LINK, compiler, shared_library
 from mbdy.engine.core.integrators import INTEGRATORS
 from mbdy.engine.core.lanes import Lanes, compiled_lanes, widths
@@ -23,7 +23,7 @@ def compiled_batch(equations: Equations, *, implicit: bool) -> Compiled:
     """The batch with ``equations``, built if no earlier build is kept; ``implicit`` as for a plant."""
     files = sources(equations, implicit=implicit) | plant_sources() | FILES | {"lanes.h": core_text("lanes.h")}
     files[DOOR] = f"#define PLANT_BATCH\n{text_of(DOOR)}"
-    library = shared_library(files, compiler(), FLAGS, LINK)
+    library = shared_library(files, compiler(), FLAGS, LINK, units=UNITS)
     return Compiled(equations, library, implicit, (*HEADERS, FILES["batch.h"]))
 
 

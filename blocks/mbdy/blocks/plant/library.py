@@ -5,14 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from mbdy.engine.core.binding import constants
-from mbdy.engine.core.build import FLAGS, LINK, compiler, shared_library
+from mbdy.engine.core.build import (
+    FLAGS,
+    LINK,
+    compiler,
+    shared_library,
+)
 from mbdy.engine.core.library import HEADER as CORE_HEADER
+from mbdy.engine.core.library import UNITS as CORE_UNITS
 from mbdy.engine.core.library import Compiled, sources
+from mbdy.engine.core.units import TranslationUnit, c_files
 from mbdy.engine.order_n.equations import Equations
 
 FOLDER = Path(__file__).parent
 FILES = ("plant.h", "partial.h", "plant.c", "values.c", "steps.c", "state.c", "partial.c", "closing_partial.c")
 DOOR = "door.c"
+UNITS = (*CORE_UNITS, TranslationUnit(c_files(FILES), "-Og"))
+"""What is compiled together."""
 HEADERS = (CORE_HEADER, (FOLDER / "plant.h").read_text(encoding="utf-8"))
 CONSTANTS = {name: number for header in HEADERS for name, number in constants(header).items()}
 """What the headers' enumerators stand for."""
@@ -35,4 +44,4 @@ def compiled_plant(equations: Equations, *, implicit: bool = False) -> Compiled:
     fails.
     """
     files = sources(equations, implicit=implicit) | plant_sources() | {DOOR: text_of(DOOR)}
-    return Compiled(equations, shared_library(files, compiler(), FLAGS, LINK), implicit, HEADERS)
+    return Compiled(equations, shared_library(files, compiler(), FLAGS, LINK, units=UNITS), implicit, HEADERS)

@@ -15,7 +15,7 @@
 #define DRIFT 1e-6
 #define STEPS_OF_DRIFT 1000.0
 
-static size_t bytes(int n) { return sizeof(double) * (size_t)n; }
+static size_t reals(int n) { return sizeof(double) * (size_t)n; }
 
 /* Co-simulation */
 
@@ -53,7 +53,7 @@ static int input_course(plant *it, double step) {
 static void forget_course(plant *it) {
     if (it->now.order == 0.0) return;
     it->now.order = 0.0;
-    memset(it->slope, 0, bytes(2 * it->model->n_u));
+    memset(it->slope, 0, reals(2 * it->model->n_u));
 }
 
 /* A step in several calls of the core, with the caller let in between; all or nothing. */
@@ -63,7 +63,7 @@ static int step_with_stops(plant *it, double time, double step, double length, p
     const double n = fmax(1.0, ceil(length / it->own->step - 1e-9)), each = length / n;
     if (!(n < 1e9)) return plant_explain(it, MBDY_BAD_STEP, step);
     mbdy_keep(it->core, it->kept);
-    memset(impulses, 0, bytes(it->model->n_impulses));
+    memset(impulses, 0, reals(it->model->n_impulses));
     for (double i = 1.0; i <= n; i += 1.0) {
         const int status = mbdy_advance(it->core, each, each, MBDY_HELD);
         if (status != MBDY_OK) {
@@ -82,7 +82,7 @@ static int step_with_stops(plant *it, double time, double step, double length, p
         it->now.phase = PLANT_STEP;
         if (enough) break;
     }
-    memcpy(latched, impulses, bytes(it->model->n_impulses));
+    memcpy(latched, impulses, reals(it->model->n_impulses));
     *last = it->now.time;
     return PLANT_OK;
 }
@@ -142,8 +142,8 @@ int plant_run(plant *it, int rows, double H, int order, const double *inputs, co
 }
 
 void plant_jump(plant *it) {
-    memcpy(it->vector[MBDY_U], it->vector[MBDY_U_END], bytes(it->model->n_u));
-    memcpy(it->vector[MBDY_U_MID], it->vector[MBDY_U_END], bytes(it->model->n_u));
+    memcpy(it->vector[MBDY_U], it->vector[MBDY_U_END], reals(it->model->n_u));
+    memcpy(it->vector[MBDY_U_MID], it->vector[MBDY_U_END], reals(it->model->n_u));
     it->now.stale_outputs = 1.0;
 }
 
@@ -242,7 +242,7 @@ int plant_set_states(plant *it, const double x[], size_t n) {
     if (status == PLANT_OK) status = finite_states(it, x, n, "no state was changed");
     if (status != PLANT_OK) return status;
     if (it->states > it->model->n_x) {
-        memcpy(it->vector[MBDY_X], x, bytes(it->model->n_x));
+        memcpy(it->vector[MBDY_X], x, reals(it->model->n_x));
         *mbdy_work_done(it->core) = x[n - 1];
     } else {
         mbdy_put_state(it->core, x);
@@ -255,7 +255,7 @@ int plant_get_states(plant *it, double x[], size_t n) {
     int status = whole_vector(it, x, n);
     if (status == PLANT_OK) status = plant_settle_constants(it);
     if (status != PLANT_OK) return status;
-    memcpy(x, it->vector[MBDY_X], bytes(it->model->n_x));
+    memcpy(x, it->vector[MBDY_X], reals(it->model->n_x));
     if (it->states > it->model->n_x) x[n - 1] = *mbdy_work_done(it->core);
     return PLANT_OK;
 }

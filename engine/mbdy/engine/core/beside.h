@@ -19,17 +19,17 @@
     }
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__linux__) && defined(__x86_64__)
-#define MBDY_KERNEL_BESIDE(head, ...)                                                     \
-    MBDY_KERNEL_OF(16, , of_two, __VA_ARGS__)                                             \
-    MBDY_KERNEL_OF(32, __attribute__((target("avx2"))), of_four, __VA_ARGS__)             \
-    head {                                                                                \
-        if (__builtin_cpu_supports("avx2")) of_four(b, s, t, n);                          \
-        else of_two(b, s, t, n);                                                          \
+#define MBDY_KERNEL_BESIDE(kernel, ...)                                                   \
+    MBDY_KERNEL_OF(16, , kernel##_of_two, __VA_ARGS__)                                    \
+    MBDY_KERNEL_OF(32, __attribute__((target("avx2"))), kernel##_of_four, __VA_ARGS__)    \
+    void kernel(double *const *b, const int *s, const int *t, int n) {                    \
+        if (__builtin_cpu_supports("avx2")) kernel##_of_four(b, s, t, n);                 \
+        else kernel##_of_two(b, s, t, n);                                                 \
     }
 #else
-#define MBDY_KERNEL_BESIDE(head, ...)                                                     \
-    MBDY_KERNEL_OF(16, , of_two, __VA_ARGS__)                                             \
-    head { of_two(b, s, t, n); }
+#define MBDY_KERNEL_BESIDE(kernel, ...)                                                   \
+    MBDY_KERNEL_OF(16, , kernel##_of_two, __VA_ARGS__)                                    \
+    void kernel(double *const *b, const int *s, const int *t, int n) { kernel##_of_two(b, s, t, n); }
 #endif
 
 #endif

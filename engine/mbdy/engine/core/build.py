@@ -1,8 +1,8 @@
 """C into shared libraries: the compiler, and objects and libraries kept by content so that each is built once.
 
-Objects are kept apart from the libraries made of them: a kernel of the equations is compiled once for all models that
-have it. Both lie in the user's cache folder (or the folder that the environment variable ``MBDY_CACHE`` names) under
-the hash of all that makes them: sources, flags and compiler.
+Objects are kept apart from the libraries made of them, and so is which of them has a kernel of the equations: it is
+compiled once, with others (units.py), for all models that have it. All lie in the user's cache folder (or the folder
+that the environment variable ``MBDY_CACHE`` names) under the hash of all that makes them: sources, flags and compiler.
 """
 
 from __future__ import annotations
@@ -13,21 +13,30 @@ import platform
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Lock
-from typing import Any
 
 from mbdy.engine.core.cache import BUILD, cache_folder, tidy
+from mbdy.engine.core.compilers import Compilers
+from mbdy.engine.core.units import (
+    KERNEL,
+    Batch,
+    TranslationUnit,
+    batches,
+    file_of,
+    kernel_in,
+    missing_batches,
+    own_units,
+    symbol,
+)
 from mbdy.engine.model.faults import MbdyError
 
 FLAGS = ("-std=c11", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden", "-fno-math-errno")
@@ -112,111 +121,137 @@ def shared_library(
     flags: Sequence[str],
     link: Sequence[str],
     *,
+    units: Sequence[TranslationUnit] = (),
     suffix: str = "",
+    repeatable: bool = False,
     progress: Progress | None = None,
 ) -> Path:
     """The shared library of C ``files`` by name, kept under the hash of all that makes it, or built.
 
-    ``flags``     for compiling; -O2 goes before them.
-    ``link``      for linking, after the objects.
-    ``suffix``    of the library's name, with the dot; that of this machine where empty.
-    ``progress``  called as objects are compiled, and before they are linked.
+    ``flags``       for compiling; a level of optimisation goes before them.
+    ``link``        for linking, after the objects.
+    ``units``       of files that are compiled together; others but kernels are compiled one by one.
+    ``suffix``      of the library's name, with the dot; that of this machine where empty.
+    ``repeatable``  has the same bytes whatever is kept; others take kernels from where any model left them.
+    ``progress``    called as objects are compiled, and before they are linked.
 
     Safe beside other processes doing the same; what is damaged is built again. Raises `CompilerError`.
     """
     told: Progress = progress or (lambda stage, done: None)
-    names = sorted((name for name in files if name.endswith(".c")), key=lambda name: (-len(files[name]), name))
-    objects = [_object(name, files, cc, flags) for name in names]
-    inputs = [f"../{made.file}" for made in objects]
-    library = _Build(cc, ("-shared", *inputs, *link), {}, suffix or _suffix())
+    sources = _Sources(files, cc, tuple(flags))
+    own = own_units(tuple(files), units)
+    keys = {kernel: sources.key(kernel) for kernel in map(kernel_in, files) if kernel}
+    mark = (*(sources.object(unit).file for unit in own), *keys.values(), *("repeatable",) * repeatable)
+    library = _Build(cc, ("-shared", *link), {}, suffix or _suffix(), mark=mark)
     if library.whole():
         return library.target
-    steps = len(names) + 1
-    told(f"compiling {', '.join(names)}", 0.0)
-    with ThreadPoolExecutor(os.cpu_count()) as pool, _Compilers() as compilers:
-        made = pool.map(lambda one: one.kept(compilers), objects)
-        for done, (name, _) in enumerate(zip(names, made, strict=True), start=1):
-            told(f"compiled {name}", done / steps)
-        told("linking", len(names) / steps)
-        library.kept(compilers)
+    homes = {} if repeatable else _homes(keys)
+    missing = batches(files) if repeatable else missing_batches(files, homes)
+    made = {batch: sources.batch(batch) for batch in missing}
+    homes |= {kernel: _Home(one.file, batch.mark) for batch, one in made.items() for kernel in batch.kernels}
+    symbols = {kernel: symbol(kernel, home.mark) for kernel, home in homes.items()}
+    objects = {batch.unit: one for batch, one in made.items()}
+    objects |= {unit: sources.object(unit, symbols) for unit in own}
+    steps = len(objects) + 1
+    told(f"compiling {sum(len(unit.files) for unit in objects)} files", 0.0)
+    with ThreadPoolExecutor(os.cpu_count()) as pool, Compilers() as compilers:
+        for done, unit in enumerate(pool.map(lambda of: objects[of].kept(compilers) and of, objects), start=1):
+            told(f"compiled {' '.join(unit.files)}", done / steps)
+        for batch, one in made.items():
+            _say_where(one, {keys[kernel]: batch.mark for kernel in batch.kernels})
+        told("linking", len(objects) / steps)
+        inputs = dict.fromkeys((*(home.file for home in homes.values()), *(one.file for one in objects.values())))
+        replace(library, inputs=tuple(f"../{file}" for file in inputs)).kept(compilers)
     tidy(library.target.parent)
     return library.target
 
 
-def _object(name: str, files: Mapping[str, str], cc: Compiler, flags: Sequence[str]) -> _Build:
-    return _Build(cc, ("-O2", *flags, "-c", name), _read(name, files), ".o")
+@dataclass(frozen=True)
+class _Sources:
+    """C files by name, and how they are compiled."""
+
+    files: Mapping[str, str]
+    cc: Compiler
+    flags: tuple[str, ...]
+
+    def object(self, unit: TranslationUnit, symbols: Mapping[str, str] | None = None) -> _Build:
+        """The object of a unit, in which kernels are called as ``symbols`` has them."""
+        read = self._read(unit.files)
+        named = {kernel for name in unit.files for kernel in KERNEL.findall(self.files[name])} & (symbols or {}).keys()
+        name, *others = unit.files
+        if others or named:
+            name = "together.c"
+            read[name] = unit.text({kernel: (symbols or {})[kernel] for kernel in sorted(named)})
+        return _Build(self.cc, (unit.level, *self.flags, "-c", name), read, ".o")
+
+    def batch(self, batch: Batch) -> _Build:
+        return self.object(batch.unit, batch.symbols)
+
+    def key(self, kernel: str) -> str:
+        """Under which it is kept where a kernel is: the kernel and how it is compiled."""
+        return f"{self.object(TranslationUnit((file_of(kernel),))).file}.in"
+
+    def _read(self, names: Sequence[str]) -> dict[str, str]:
+        """Files and those of ours that they include, directly or not; their object depends on nothing else of them."""
+        found, waiting = {name: self.files[name] for name in names}, list(names)
+        while waiting:
+            for header in INCLUDED.findall(self.files[waiting.pop()]):
+                if header in self.files and header not in found:
+                    found[header] = self.files[header]
+                    waiting.append(header)
+        return found
 
 
-def _read(name: str, files: Mapping[str, str]) -> dict[str, str]:
-    """A C file and those of ``files`` that it includes, directly or not; its object depends on nothing else of them."""
-    found, waiting = {name: files[name]}, [name]
-    while waiting:
-        for header in INCLUDED.findall(files[waiting.pop()]):
-            if header in files and header not in found:
-                found[header] = files[header]
-                waiting.append(header)
+@dataclass(frozen=True)
+class _Home:
+    """The object that has a kernel, and the mark of the batch that it was made of."""
+
+    file: str
+    mark: str
+
+
+def _homes(keys: Mapping[str, str]) -> dict[str, _Home]:
+    """Of those kernels, with their ``keys``, that are in objects that are kept and whole."""
+    found: dict[str, _Home] = {}
+    whole: dict[str, bool] = {}
+    for kernel, key in keys.items():
+        with suppress(OSError, UnicodeDecodeError, ValueError):
+            file, mark = (cache_folder() / key).read_text(encoding="ascii").split()
+            os.utime(cache_folder() / key)
+            if file not in whole:
+                whole[file] = _whole(cache_folder() / file)
+            if whole[file]:
+                found[kernel] = _Home(file, mark)
     return found
 
 
-class _Compilers:
-    """Compilers at work in threads; where the block that waits for them is ended on its way, so are they."""
-
-    def __init__(self) -> None:
-        self._lock, self._ended = Lock(), False
-        self._at_work: set[subprocess.Popen[str]] = set()
-
-    def __enter__(self) -> _Compilers:
-        return self
-
-    def __exit__(self, fault: object, *_: object) -> None:
-        with self._lock:
-            self._ended = fault is not None
-            for one in self._at_work if self._ended else ():
-                _end(one)
-
-    def run(self, command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-        """Runs ``command`` in ``folder``; `CompilerError` where it is too late to begin."""
-        apart: dict[str, Any] = {} if os.name == "nt" else {"process_group": 0}  # a driver's children end with it
-        with self._lock:
-            if self._ended:
-                raise CompilerError("ended before it began")
-            one = subprocess.Popen(
-                command, cwd=folder, env=os.environ | ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE, text=True, errors="replace", **apart,
-            )  # fmt: skip
-            self._at_work.add(one)
-        with one:
-            out, err = one.communicate()
-        with self._lock:
-            self._at_work.discard(one)
-        return subprocess.CompletedProcess(command, one.returncode, out, err)
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        if os.name == "nt":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
+def _say_where(made: _Build, marks: Mapping[str, str]) -> None:
+    """Keeps for each key that its kernel is in what was made, with the mark of its batch."""
+    for key, mark in marks.items():
+        (cache_folder() / key).write_text(f"{made.file} {mark}", encoding="ascii")
 
 
 @dataclass(frozen=True)
 class _Build:
     """One run of a compiler: what it is told but for the output, the files it reads there, and what it makes.
 
-    It runs in a folder of its own inside the cache folder, so that what is kept lies at ``../``.
+    It runs in a folder of its own inside the cache folder, so that what is kept lies at ``../``. ``mark`` says what
+    ``inputs``, objects, are made of, whatever they are called.
     """
 
     cc: Compiler
     arguments: tuple[str, ...]
     files: Mapping[str, str]
     suffix: str
+    mark: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
 
     @cached_property
     def file(self) -> str:
         """The name of what it makes, which says all that makes it."""
         digest = hashlib.sha256()
-        told = (*self.cc.command, self.cc.version, platform.machine(), sys.platform, self.suffix, *self.arguments)
+        machine = (platform.machine(), sys.platform)
+        told = (*self.cc.command, self.cc.version, *machine, self.suffix, *self.arguments, *self.mark)
         if any("native" in word for word in told):
             told = (*told, features())
         for part in (*told, *(text for file in sorted(self.files.items()) for text in file)):
@@ -229,22 +264,9 @@ class _Build:
         return cache_folder() / self.file
 
     def whole(self) -> bool:
-        """Whether it is made and as it was made: loading part of a library would end the process."""
-        try:
-            whole = _seal(self.target).read_text(encoding="ascii") == _sha256(self.target)
-            if whole:
-                self._touch()
-            return whole
-        except (OSError, UnicodeDecodeError):
-            return False
+        return _whole(self.target)
 
-    def _touch(self) -> None:
-        """Says that it is used: the cache drops what was used longest ago."""
-        with suppress(OSError):
-            for file in (self.target, _seal(self.target)):
-                os.utime(file)
-
-    def kept(self, compilers: _Compilers) -> Path:
+    def kept(self, compilers: Compilers) -> Path:
         """What it makes, made now by one of ``compilers`` unless it is whole."""
         target = self.target
         if self.whole():
@@ -259,9 +281,9 @@ class _Build:
             seal.replace(_seal(target))
         return target
 
-    def _run(self, built: Path, compilers: _Compilers) -> None:
-        command = [*self.cc.command, "-o", built.name, *self.arguments]
-        done = compilers.run(command, built.parent)
+    def _run(self, built: Path, compilers: Compilers) -> None:
+        command = [*self.cc.command, "-o", built.name, *self.inputs, *self.arguments]
+        done = compilers.run(command, built.parent, ENVIRONMENT)
         if done.returncode or not built.exists():
             said = "\n".join((done.stderr.strip() or done.stdout.strip()).splitlines()[:20])
             raise CompilerError(
@@ -276,6 +298,22 @@ def features() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines()
         return "\n".join(sorted({line for line in lines if line.startswith(("flags", "Features", "model name"))}))
     return platform.processor()
+
+
+def _whole(target: Path) -> bool:
+    """Whether a file is made and as it was made: loading part of a library would end the process.
+
+    It is used then: the cache drops what was used longest ago.
+    """
+    try:
+        if _seal(target).read_text(encoding="ascii") != _sha256(target):
+            return False
+    except (OSError, UnicodeDecodeError):
+        return False
+    with suppress(OSError):
+        for file in (target, _seal(target)):
+            os.utime(file)
+    return True
 
 
 def _seal(target: Path) -> Path:

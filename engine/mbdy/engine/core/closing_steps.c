@@ -13,7 +13,7 @@
 #include "rows.h"
 
 /* Singular values below this, relative to the largest, count as zero. */
-#define RANK 1e-12
+#define STEP_RANK 1e-12
 /* Coordinates that move less than this keep their bits. */
 #define STILL 1e-13
 /* [rad] Longest turn in one step. */
@@ -23,8 +23,8 @@
 #define HALVINGS 12
 /* Damping at first, at most and at least. */
 #define DAMPING 1e-2
-#define DAMPED 1e8
-#define UNDAMPED 1e-10
+#define MOST_DAMPING 1e8
+#define LEAST_DAMPING 1e-10
 
 /* [rad] Standard deviations of the origins that are tried where the start leads nowhere. */
 static const double spreads[MBDY_ORIGINS] = {0.1, 0.3, 0.3, 1.0, 1.0, 2.0};
@@ -33,7 +33,7 @@ static const double spreads[MBDY_ORIGINS] = {0.1, 0.3, 0.3, 1.0, 1.0, 2.0};
 static void damped_step(const mbdy_mechanism *c, double damping, double gap) {
     const int m = c->m->n_rows, n = c->n;
     double longest = 0.0;
-    rows_solve(c->rows, c->right, m, n, RANK, damping, c->step);
+    rows_solve(c->rows, c->right, m, n, STEP_RANK, damping, c->step);
     for (int k = 0; k < n; k++) {
         if (!is_modal(c, k)) longest = fmax(longest, fabs(c->step[k]));
         c->step[k] *= -c->soft[k] * (slides(c, k) ? gap : 1.0);
@@ -58,7 +58,7 @@ static int approach(const mbdy_mechanism *c, double *z) {
     const int m = c->m->n_rows;
     double damping = DAMPING, gap = 1.0;
     int there = mbdy_is_closed(c, z, c->error), stale = 1;
-    for (int i = 0, last = there; i < STEPS && !last && damping <= DAMPED; i++) {
+    for (int i = 0, last = there; i < STEPS && !last && damping <= MOST_DAMPING; i++) {
         const double size = row_norm(c->error, m);
         if (stale) {
             gap = gap_of(c);
@@ -76,7 +76,7 @@ static int approach(const mbdy_mechanism *c, double *z) {
         if (stale) {
             memcpy(z, c->trial, sizeof(double) * (size_t)c->m->n_x);
             memcpy(c->error, c->trial_error, sizeof(double) * (size_t)m);
-            damping = fmax(damping / 5.0, UNDAMPED);
+            damping = fmax(damping / 5.0, LEAST_DAMPING);
             there = trial;
         } else {
             damping *= 10.0;

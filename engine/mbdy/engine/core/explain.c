@@ -17,7 +17,7 @@ static void say(char *text, const char *format, ...) {
 /* Length of a name without its index. */
 static int stem(const char *name) { return (int)strcspn(name, "["); }
 
-static void bad_input(const mbdy_core *core, const mbdy_names *names, char *text) {
+static void unfit_input(const mbdy_core *core, const mbdy_names *names, char *text) {
     const mbdy_model *m = core->model;
     const int place = core->fault;
     const double *u = core->looked_at;
@@ -223,7 +223,7 @@ void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, do
     const int place = core->fault;
     switch (status) {
         case MBDY_OK: *text = '\0'; return;
-        case MBDY_BAD_INPUT: bad_input(core, names, text); return;
+        case MBDY_BAD_INPUT: unfit_input(core, names, text); return;
         case MBDY_BAD_PARAMETER: bad_parameter(core, names, text); return;
         case MBDY_BAD_START: bad_start(core, names, text); return;
         case MBDY_IDLE: idle(core, names, text); return;

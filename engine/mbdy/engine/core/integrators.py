@@ -49,6 +49,7 @@ METHODS = (
 """By code. Limits of stability: J. D. Lambert, Numerical Methods for Ordinary Differential Systems (1991), 5.12."""
 INTEGRATORS = {method.name: method for method in METHODS}
 CODES = {method.name: code for code, method in enumerate(METHODS)}
+FILES = tuple(method.file for method in METHODS)
 FOLDER = Path(__file__).parent / "integrators"
 
 

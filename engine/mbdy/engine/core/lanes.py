@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mbdy.engine.core import integrators
 from mbdy.engine.core.build import FLAGS, LINK, compiler, features, shared_library
-from mbdy.engine.core.library import PLAYED, generated, table, text_of
+from mbdy.engine.core.library import PLAYED, UNITS, generated, table, text_of
 from mbdy.engine.core.schedule import schedule
 from mbdy.engine.order_n.equations import Equations
 
@@ -57,7 +57,7 @@ def compiled_lanes(equations: Equations, width: int) -> Lanes:
     files = {name: text_of(name) for name in FILES} | integrators.sources(explicit=True)
     files |= {**generated(moving, "model.c"), "table.c": table(equations, [one.name for one in moving])}
     flags = (*FLAGS, "-O3", "-Wno-psabi", f"-DMBDY_LANES={width}", *(BUILD[width] if _is_x86() else ()))
-    library = shared_library(files, compiler(), flags, LINK)
+    library = shared_library(files, compiler(), flags, LINK, units=UNITS)
     return Lanes(library, width)
 
 

@@ -17,6 +17,7 @@ from mbdy.engine.core.build import FLAGS, LINK, compiler, shared_library
 from mbdy.engine.core.folded import listed
 from mbdy.engine.core.schedule import Schedule, schedule
 from mbdy.engine.core.schedule_text import scheduled
+from mbdy.engine.core.units import TranslationUnit, c_files
 from mbdy.engine.model.variables import WORK_ERROR
 from mbdy.engine.order_n.equations import Equations
 
@@ -31,6 +32,12 @@ FILES = (
     "tell.c",
 )  # fmt: skip
 DOOR = "door.c"
+UNITS = (
+    TranslationUnit(("schedule.c", "stages.c", "lanes.c", *integrators.FILES, "integrators.c")),
+    TranslationUnit(c_files(name for name in FILES if name not in (*PLAYED, "stages.c")), "-Og"),
+)
+"""What is compiled together: first what runs in every evaluation, then what runs once a step or less, for which -Og
+will do, in a third of the time."""
 HEADER = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("schedule.h", "model.h", "core.h"))
 """What the core's functions are and what their numbers mean."""
 CONSTANTS = binding.constants(HEADER)
@@ -62,7 +69,7 @@ def compiled_equations(equations: Equations, *, implicit: bool = False) -> Compi
     equations are compiled too, in another library. Raises `CompilerError` where there is no compiler or it fails.
     """
     files = sources(equations, implicit=implicit) | {DOOR: text_of(DOOR)}
-    return Compiled(equations, shared_library(files, compiler(), FLAGS, LINK), implicit)
+    return Compiled(equations, shared_library(files, compiler(), FLAGS, LINK, units=UNITS), implicit)
 
 
 def text_of(file: str) -> str:
@@ -78,12 +85,12 @@ def sources(
     ``implicit``, ``directional`` and ``adjoint`` have those derivatives of `mbdy.engine.core.partials` with them.
     """
     schedules = {"model.c": tuple(map(schedule, equations.functions))}
-    if implicit:
-        schedules["jacobian.c"] = partials.implicit(equations)
     if directional:
         schedules["changes.c"] = partials.directional(equations)
     if adjoint:
         schedules["gradients.c"] = partials.adjoint(equations)
+    if implicit:
+        schedules["jacobian.c"] = partials.implicit(equations)
     files = {name: text_of(name) for name in FILES} | integrators.sources()
     for name, some in schedules.items():
         files |= generated(some, name)

@@ -17,7 +17,7 @@
 /* Times the matrix is squared: the size of its 4096th power says that of its fastest eigenvalue. */
 #define SQUARINGS 12
 /* Damping shortens the steps that are stable by no more than this. */
-#define DAMPED 2.5
+#define DAMPED_BY 2.5
 /* Steps of differences, of states of size one. */
 #define NUDGE 1e-6
 /* What makes less of a motion than this, in squares, is no cause of it. */
@@ -234,7 +234,7 @@ int mbdy_pace(mbdy_core *core, double h, struct mbdy_pace *pace) {
     if (square) it.matrix = it.p + m->n_p, it.power = it.matrix + square, it.product = it.power + square;
     memcpy(it.p, core->vector[MBDY_P], sizeof(double) * (size_t)m->n_p);
     stand(&it);
-    const double enough = mbdy_limits[core->method].stability / (DAMPED * h), size = square ? fastest(&it, enough) : iterated(&it);
+    const double enough = mbdy_limits[core->method].stability / (DAMPED_BY * h), size = square ? fastest(&it, enough) : iterated(&it);
     if (isfinite(size) && size > enough) {
         describe(&it, size, pace);
         if (h > pace->longest) blame(&it, pace);

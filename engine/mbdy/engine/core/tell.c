@@ -7,11 +7,11 @@
 #include <string.h>
 
 /* How far, of the largest, principal moments may go beyond the triangle inequality by rounding. */
-#define ROUNDING 1e-9
+#define ROUNDED_BY 1e-9
 
 /* Root mean square of how far material is moved, of the size of its body, beyond which bending is not small: the tip of a beam
    goes twice as far. */
-#define BENT 0.1
+#define FAR_BENT 0.1
 
 void mbdy_watch_bending(mbdy_core *core, const double *amplitudes, const int *bodies) {
     core->amplitudes = amplitudes;
@@ -25,7 +25,7 @@ void mbdy_note_bending(mbdy_core *core) {
     for (int i = 0; core->amplitudes && core->bent == 0.0 && i < m->n_modes; i++) {
         const double part = modes[i] / core->amplitudes[i];
         square = (core->bodies[i] == i ? 0.0 : square) + part * part;
-        if (square > BENT * BENT) core->bent = sqrt(square), core->bent_mode = core->bodies[i];
+        if (square > FAR_BENT * FAR_BENT) core->bent = sqrt(square), core->bent_mode = core->bodies[i];
     }
 }
 
@@ -89,7 +89,7 @@ int mbdy_tell_triangle(const mbdy_core *core, const mbdy_names *names, int inert
     to_principal_axes(a);
     const double small = fmin(a[0][0], fmin(a[1][1], a[2][2])), large = fmax(a[0][0], fmax(a[1][1], a[2][2]));
     const double middle = fmax(fmin(a[0][0], a[1][1]), fmin(fmax(a[0][0], a[1][1]), a[2][2]));
-    if (small + middle >= large * (1.0 - ROUNDING)) return 0;
+    if (small + middle >= large * (1.0 - ROUNDED_BY)) return 0;
     snprintf(text, MBDY_TEXT,
              "parameter '%.*s': principal moments %.6g, %.6g, %.6g kg.m2 break the triangle inequality; no rigid body has a "
              "moment larger than the sum of the other two; check that it is meant",

@@ -1,8 +1,8 @@
 """The platforms that a native FMU has binaries for, and how each binary is built.
 
-This machine's own is built by its C compiler, with the very objects of the `Plant`'s core, so that both give the same
-bits; the others by ziglang, whose clang compiles for them all. A binary needs nothing but its platform's C library: on
-Linux a glibc of 2016 (`OLDEST_GLIBC`), on Windows the universal C runtime (part of Windows 10), on a Mac macOS 11.
+This machine's own is built by its C compiler, as the `Plant`'s core is, so that both give the same bits; the others by
+ziglang, whose clang compiles for them all. A binary needs nothing but its platform's C library: on Linux a glibc of
+2016 (`OLDEST_GLIBC`), on Windows the universal C runtime (part of Windows 10), on a Mac macOS 11.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
+from mbdy.blocks.plant.library import UNITS
 from mbdy.engine.core.build import FLAGS, Compiler, NoCompilerError, Progress, compiler, shared_library
 from mbdy.engine.model.faults import MbdyWarning, RefusalError
 from mbdy.fmu.versions import VERSIONS, Version
@@ -139,7 +140,10 @@ def build(
 def _built(
     wanted: Platform, files: Mapping[str, str], cc: Compiler, defines: Sequence[str], progress: Progress | None
 ) -> Path:
-    return shared_library(files, cc, (*FLAGS, *defines), wanted.link, suffix=wanted.suffix, progress=progress)
+    flags = (*FLAGS, *defines)
+    return shared_library(
+        files, cc, flags, wanted.link, units=UNITS, suffix=wanted.suffix, repeatable=True, progress=progress
+    )
 
 
 def _cross(wanted: Platform) -> Compiler:

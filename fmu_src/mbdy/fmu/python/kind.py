@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mbdy.blocks.plant.library import DOOR, HEADERS, plant_sources, text_of
+from mbdy.blocks.plant.library import DOOR, HEADERS, UNITS, plant_sources, text_of
 from mbdy.engine.core import binding
 from mbdy.engine.core.build import FLAGS, LINK, Progress, compiler, shared_library
 from mbdy.engine.core.library import sources
@@ -127,7 +127,7 @@ def package(
     mark = digest({"": repr(settings).encode(), **resources, **whole, **slave, "door": door or b""})
     name, token = identifier(model.name, mark), str(uuid.UUID(bytes=mark[:16]))
     plant["variables.c"] = variables(replace(nameless, token=token), own)
-    library = shared_library(plant, compiler(), FLAGS, LINK, progress=progress)
+    library = shared_library(plant, compiler(), FLAGS, LINK, units=UNITS, repeatable=True, progress=progress)
     files = {f"resources/{file}": data for file, data in resources.items()}
     files[f"resources/{library_name()}"] = library.read_bytes()
     files |= {f"resources/{name}{file}": data for file, data in slave.items()}

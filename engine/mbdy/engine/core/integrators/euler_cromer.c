@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static real step(mbdy_core *core, double from, double to, double h, int order) {
+static real euler_cromer_step(mbdy_core *core, double from, double to, double h, int order) {
     const mbdy_model *m = core->model;
     real *x = core->vector[MBDY_X], *slope = core->slope[0];
     mbdy_derivatives(core, x, mbdy_inputs_at(core, from, order), slope);
@@ -19,8 +19,8 @@ static real step(mbdy_core *core, double from, double to, double h, int order) {
 }
 
 /* Both eigenvalues of a step, whose product is 1 - 2 decay h and whose sum is that and 1 - (rate h)^2, within the unit circle. */
-static double longest(double stability, double rate, double decay) {
+static double euler_cromer_longest(double stability, double rate, double decay) {
     return stability / (sqrt(rate * rate + decay * decay) + decay);
 }
 
-const mbdy_integrator mbdy_euler_cromer = {step, 0, 0, longest};
+const mbdy_integrator mbdy_euler_cromer = {euler_cromer_step, 0, 0, euler_cromer_longest};

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static real step(mbdy_core *core, double from, double to, double h, int order) {
+static real rk4_step(mbdy_core *core, double from, double to, double h, int order) {
     const int n = core->model->n_x;
     real *x = core->vector[MBDY_X], *stage = core->x_stage, **slope = core->slope;
     const double middle = 0.5 * (from + to), half = 0.5 * h, sixth = h / 6.0;
@@ -23,9 +23,9 @@ static real step(mbdy_core *core, double from, double to, double h, int order) {
 }
 
 /* |1 + z + z^2/2 + z^3/6 + z^4/24| <= 1 along rays into the left half-plane, within a few hundredths. */
-static double longest(double stability, double rate, double decay) {
+static double rk4_longest(double stability, double rate, double decay) {
     const double fastest = decay > rate ? decay + sqrt(decay * decay - rate * rate) : rate;
     return stability * (decay < 0.3 * rate ? 1.0 : decay < 0.75 * rate ? 0.935 : 0.99) / fastest;
 }
 
-const mbdy_integrator mbdy_rk4 = {step, 0, 0, longest};
+const mbdy_integrator mbdy_rk4 = {rk4_step, 0, 0, rk4_longest};

@@ -80,7 +80,7 @@ static void differentiate(mbdy_core *core, const double *u, const double *change
 
 /* Work is one unknown more, on which nothing depends: its row of J is the slope of the power. The column behind those of the
    matrix is the drift, what f changes by with the inputs in a step. */
-static real step(mbdy_core *core, double from, double to, double h, int order) {
+static real rosenbrock_step(mbdy_core *core, double from, double to, double h, int order) {
     const int n = core->model->n_x;
     double *x = core->vector[MBDY_X], *stage = core->x_stage, *matrix = core->work, *drift = matrix + (size_t)n * (size_t)n;
     double *stages = drift + n, *power_slope = stages + STAGES * n, *change = power_slope + n + 1;
@@ -113,4 +113,4 @@ static real step(mbdy_core *core, double from, double to, double h, int order) {
     return done + work[STAGES - 1];
 }
 
-const mbdy_integrator mbdy_rosenbrock = {step, reals, places, 0};
+const mbdy_integrator mbdy_rosenbrock = {rosenbrock_step, reals, places, 0};
