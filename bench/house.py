@@ -48,7 +48,7 @@ BUILT_SINCE = {
     "frames along joints, proximal steps without their matrix": 460,
     "elementary functions with the same bits everywhere": 380,
     "many runs at once, in lanes": 1100,
-    "files that go to the compiler together": 240,
+    "files that go to the compiler together": 250,
     "tables of FMUs, folded": 80,
     "rigs: packets in C and NumPy, what machines are like, figures, pages, recordings, ZeroMQ": 1700,
     "rigs: the loop in C, its keepers, packets that act, faults on purpose": 2000,

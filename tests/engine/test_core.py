@@ -84,13 +84,14 @@ def test_a_damaged_library_is_built_again(tmp_path, monkeypatch, damage):
     Plant(chain(1)).step(0.01)
 
 
-def test_a_damaged_object_is_built_again(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("files", "left"), [("*.o", 20), ("*.in", 38)])
+def test_what_is_damaged_of_what_a_library_is_made_of_is_made_again(tmp_path, monkeypatch, files, left):
     monkeypatch.setenv("MBDY_CACHE", str(tmp_path))
     library = compiled(chain(1)).library
     whole = library.read_bytes()
     library.unlink()
-    for built in tmp_path.glob("*.o"):
-        built.write_bytes(b"no object")
+    for built in tmp_path.glob(files):
+        built.write_bytes(built.read_bytes()[:left])
     assert compiled(chain(1)).library.read_bytes() == whole
 
 

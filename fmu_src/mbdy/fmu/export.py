@@ -17,6 +17,7 @@ from mbdy.engine.core.build import CompilerError, Progress
 from mbdy.engine.core.integrators import INTEGRATORS
 from mbdy.engine.files.rules import ruled
 from mbdy.engine.linear.choice import Dynamics, equations_of, ported
+from mbdy.engine.model.collector import collector_still
 from mbdy.engine.model.faults import MbdyError, nearest, shown
 from mbdy.engine.model.patterns import named_by
 from mbdy.engine.model.ports import ports
@@ -44,6 +45,7 @@ class ExportError(MbdyError, ValueError):
     """What was asked for cannot be exported; the message says what can."""
 
 
+@collector_still()
 def export_fmu(
     model: Model | str | os.PathLike[str],
     path: str | os.PathLike[str],

@@ -5,12 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mbdy.engine.core.binding import constants
-from mbdy.engine.core.build import (
-    FLAGS,
-    LINK,
-    compiler,
-    shared_library,
-)
+from mbdy.engine.core.build import FLAGS, LINK, compiler, shared_library
 from mbdy.engine.core.library import HEADER as CORE_HEADER
 from mbdy.engine.core.library import UNITS as CORE_UNITS
 from mbdy.engine.core.library import Compiled, sources

@@ -47,6 +47,8 @@ NONE = "none"
 """What ``MBDY_CC`` says where no compiler is to be used."""
 ENVIRONMENT = {"SOURCE_DATE_EPOCH": "0", "MACOSX_DEPLOYMENT_TARGET": "11.0"}
 """No hour of the build in libraries, so that equal sources give equal files; and older Macs may load them."""
+HOME = re.compile(r"([0-9a-f]{32}\.o) ([0-9a-f]{8})")
+"""Where a kernel is kept: the object, and the mark of its batch."""
 INCLUDED = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 SILENT = f"it says nothing of why: is it a C compiler? name another in {COMPILER_VARIABLE}, or pip install mbdy[native]"
@@ -215,8 +217,11 @@ def _homes(keys: Mapping[str, str]) -> dict[str, _Home]:
     found: dict[str, _Home] = {}
     whole: dict[str, bool] = {}
     for kernel, key in keys.items():
-        with suppress(OSError, UnicodeDecodeError, ValueError):
-            file, mark = (cache_folder() / key).read_text(encoding="ascii").split()
+        with suppress(OSError, UnicodeDecodeError):
+            said = HOME.fullmatch((cache_folder() / key).read_text(encoding="ascii"))
+            if said is None:
+                continue
+            file, mark = said.groups()
             os.utime(cache_folder() / key)
             if file not in whole:
                 whole[file] = _whole(cache_folder() / file)

@@ -18,6 +18,7 @@ from mbdy.engine.core.folded import listed
 from mbdy.engine.core.schedule import Schedule, schedule
 from mbdy.engine.core.schedule_text import scheduled
 from mbdy.engine.core.units import TranslationUnit, c_files
+from mbdy.engine.model.collector import collector_still
 from mbdy.engine.model.variables import WORK_ERROR
 from mbdy.engine.order_n.equations import Equations
 
@@ -77,6 +78,7 @@ def text_of(file: str) -> str:
     return (FOLDER / file).read_text(encoding="utf-8")
 
 
+@collector_still()
 def sources(
     equations: Equations, *, implicit: bool = False, directional: bool = False, adjoint: bool = False
 ) -> dict[str, str]:

@@ -16,6 +16,7 @@ import numpy as np
 from mbdy.engine.core.library import Compiled, compiled_equations
 from mbdy.engine.files.read import model_from
 from mbdy.engine.linear.reference_point import Values
+from mbdy.engine.model.collector import collector_still
 from mbdy.engine.model.faults import OptionError, shown
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
@@ -84,6 +85,7 @@ def ported(model: Model, dynamics: Dynamics | None) -> Model:
     return replace(model, port_choice=replace(model.port_choice, outputs=kept))
 
 
+@collector_still()
 def equations_of(model: Model | str | PathLike[str], dynamics: Dynamics | None = None) -> Equations:
     """The equations of ``model``: Order-N's where ``dynamics`` is None.
 
