@@ -149,6 +149,20 @@ def test_faults_of_outputs_are_seen_and_do_not_move_the_plant(model: Model, name
     np.testing.assert_array_equal([one.values for one in heard], wanted)
 
 
+def test_a_biased_output_has_noise_and_digits_as_sensors_have_them(model: Model) -> None:
+    _, heard = driven(model, Bias("bus.omega", deviation=0.2, at=0.0), Bias("bus.attitude", resolution=0.25, at=0.0))
+    true = np.array(unhurt(model))
+    omega, attitude = (
+        slice(v.offset, v.offset + v.size)
+        for v in map(Plant(model).ports.by_name.__getitem__, ("bus.omega", "bus.attitude"))
+    )
+    values = np.array([one.values for one in heard])
+    noise = values[:, omega] - true[:, omega]
+    assert 0.1 < noise.std() < 0.3  # of 93: seven standard errors off at these bounds
+    assert abs(noise.mean()) < 0.15
+    np.testing.assert_array_equal(values[:, attitude], 0.25 * np.round(true[:, attitude] / 0.25))
+
+
 @pytest.mark.parametrize("packets", ["inputs", "outputs"])
 def test_lost_packets_are_asked_for_again_and_change_nothing(model: Model, packets: Any) -> None:
     result, heard = driven(model, DropPackets(packets, 0.4, at=0.0, until=0.25))  # the last packet comes
@@ -170,6 +184,7 @@ def test_lost_packets_are_asked_for_again_and_change_nothing(model: Model, packe
         (DropPackets("all"), "'inputs'"),  # type: ignore[arg-type]
         (DelayPackets("inputs", 0), "cycles"),
         (Bias("bus.omega", 1.0, at=2.0, until=1.0), "after"),
+        (Bias("bus.omega", deviation=-1.0), "deviation must not be negative"),
     ],
 )
 def test_faults_that_cannot_be_are_refused_by_name(model: Model, fault: RigFault, words: str) -> None:

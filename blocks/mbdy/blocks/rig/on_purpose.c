@@ -1,5 +1,6 @@
 /* Faults on purpose: by cycle, or by a packet. */
 
+#include <math.h>
 #include <string.h>
 
 #include "rig_inside.h"
@@ -35,6 +36,18 @@ int faults_act(const rig *it) {
 static double chance(rig *it) {
     it->chance ^= it->chance >> 12, it->chance ^= it->chance << 25, it->chance ^= it->chance >> 27;
     return (double)(it->chance * UINT64_C(0x2545f4914f6cdd1d) >> 11) * 0x1p-53;
+}
+
+/* Of mean 0 and standard deviation 1 (G. E. P. Box, M. E. Muller, 1958). */
+static double normal(rig *it) {
+    const double size = sqrt(-2.0 * log(1.0 - chance(it)));
+    return size * cos(6.283185307179586 * chance(it));
+}
+
+static double biased(rig *it, const struct rig_fault *fault, double value) {
+    value = fault->scale * value + fault->amount;
+    if (fault->deviation != 0.0) value += fault->deviation * normal(it);
+    return fault->resolution != 0.0 ? fault->resolution * rint(value / fault->resolution) : value;
 }
 
 int faults_lose(rig *it, int kind) {
@@ -80,7 +93,7 @@ void faults_on_outputs(rig *it) {
         const struct rig_fault *fault = &it->setup.faults[i];
         for (int64_t k = fault->first; it->acting[i] && k < fault->first + fault->size; k++) {
             if (fault->kind == RIG_FREEZE) it->shown[k] = it->frozen[k];
-            if (fault->kind == RIG_BIAS) it->shown[k] = fault->scale * it->shown[k] + fault->amount;
+            if (fault->kind == RIG_BIAS) it->shown[k] = biased(it, fault, it->shown[k]);
         }
     }
 }

@@ -20,6 +20,8 @@ class Act(NamedTuple):
     size: int = 0
     amount: float = 0.0
     scale: float = 1.0
+    deviation: float = 0.0
+    resolution: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,15 +63,22 @@ class Freeze(RigFault):
 
 @dataclass(frozen=True)
 class Bias(RigFault):
-    """An ``output`` is ``scale`` times itself plus ``bias`` (SI)."""
+    """An ``output`` has the errors of a sensor (SI): it is ``scale`` times itself plus ``bias`` and noise of a standard
+    ``deviation``, drawn anew each cycle, as the nearest multiple of a ``resolution``; 0 for none."""
 
     output: str
     bias: float = 0.0
     scale: float = 1.0
+    deviation: float = 0.0
+    resolution: float = 0.0
 
     def act(self, ports: Ports) -> Act:
         first, size, _ = _place(ports, self, self.output, "output", "name one that the plant has")
-        return Act(CONSTANTS["RIG_BIAS"], first, size, quantity(self.bias, "1"), quantity(self.scale, "1"))
+        numbers = {name: quantity(getattr(self, name), "1") for name in ("scale", "deviation", "resolution")}
+        for name in ("deviation", "resolution"):
+            if not numbers[name] >= 0.0:
+                raise OptionError(f"{self}: {name} must not be negative, got {numbers[name]:g}")
+        return Act(CONSTANTS["RIG_BIAS"], first, size, quantity(self.bias, "1"), **numbers)
 
 
 @dataclass(frozen=True)

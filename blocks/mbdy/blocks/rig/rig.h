@@ -26,7 +26,8 @@ enum rig_end { RIG_RUNNING = 0, RIG_DONE = 1, RIG_ASKED = 2, RIG_LATE = 3, RIG_F
 /* What could not be had for the loop's thread, as bits. */
 enum rig_lack { RIG_NO_PRIORITY = 1, RIG_NO_LOCK = 2 };
 
-/* Faults on purpose. FREEZE: outputs stay as they are when it begins; BIAS: outputs are scale * value + amount; FORCE: inputs
+/* Faults on purpose. FREEZE: outputs stay as they are when it begins; BIAS: outputs are scale * value + amount, with
+   noise of a `deviation`, as multiples of the `resolution`, where these are not 0; FORCE: inputs
    are `amount` whatever is commanded; the others are of packets to the plant (inputs) and from it (outputs): DROP leaves a
    share `amount` of them away, DELAY has what they carry `amount` cycles late. */
 enum rig_fault_kind {
@@ -41,7 +42,7 @@ enum rig_size {
 
 struct rig_fault {
     int64_t kind, first, size; /* places in the outputs or inputs */
-    double amount, scale;
+    double amount, scale, deviation, resolution;
     int64_t begin, end;        /* cycles; -1 for never: by a packet alone */
 };
 
