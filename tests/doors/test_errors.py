@@ -11,11 +11,12 @@ from pathlib import Path
 import mbdy
 import mbdy.blocks
 import mbdy.blocks.jpl
+import mbdy.blocks.rig
 import mbdy.engine
 import mbdy.fmu
 from mbdy.engine import MbdyError, MbdyWarning
 
-DOORS = (mbdy.engine, mbdy.blocks, mbdy.blocks.jpl, mbdy.fmu)
+DOORS = (mbdy.engine, mbdy.blocks, mbdy.blocks.jpl, mbdy.blocks.rig, mbdy.fmu)
 OWN_WORLD = ("mbdy.app", "mbdy.fmu.python.slave")
 """Commands tell their faults as words and exit statuses; slaves run without mbdy."""
 BUILT_IN = {"ValueError", "KeyError", "TypeError", "IndexError", "ImportError", "RuntimeError", "ArithmeticError"}

@@ -105,7 +105,7 @@ def program(one: Native, files: Sequence[str], folder: Path, *flags: str | Path)
     """A program of ``files`` and the FMU's variables."""
     made = folder / Path(files[0]).stem
     told = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", f"-I{one.folder}", f"-I{HERE}"]
-    paths = [*(HERE / file for file in files), one.folder / "variables.c"]
+    paths = [*(HERE / file for file in files), one.folder / "variables.c", one.folder / "unfold.c"]
     ran([*compiler().command, *told, *paths, *flags, "-o", made, "-lm", "-lpthread", "-ldl"])
     return made
 

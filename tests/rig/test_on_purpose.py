@@ -147,6 +147,17 @@ def test_faults_of_outputs_are_seen_and_do_not_move_the_plant(model: Model, name
     else:
         wanted[BEGIN:END] = true[BEGIN - 2 : END - 2]
     np.testing.assert_array_equal([one.values for one in heard], wanted)
+    assert [bool(one.flags & ON_PURPOSE) for one in heard] == [acts(k) for k in range(STEPS + 1)]
+
+
+def test_an_output_freezes_as_it_was_shown(model: Model) -> None:
+    faults = Bias("bus.omega", 0.5, at=0.0), Freeze("bus.omega", at=BEGIN / RATE, until=END / RATE)
+    _, heard = driven(model, *faults)
+    variable = Plant(model).ports.by_name["bus.omega"]
+    wanted = np.array(unhurt(model))[:, variable.offset : variable.offset + variable.size] + 0.5
+    wanted[BEGIN:END] = wanted[BEGIN]
+    shown = [one.values[variable.offset : variable.offset + variable.size] for one in heard]
+    np.testing.assert_array_equal(shown, wanted)
 
 
 def test_a_biased_output_has_noise_and_digits_as_sensors_have_them(model: Model) -> None:

@@ -27,3 +27,7 @@ class ThreadError(MbdyError, RuntimeError):
 
 class StateError(MbdyError, ArithmeticError):
     """The equations gave no finite state; the block is as it was before the step."""
+
+
+class RecordError(MbdyError, RuntimeError):
+    """A recording of a rig that did not become a file; the message says why."""

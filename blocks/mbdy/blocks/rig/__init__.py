@@ -1,5 +1,6 @@
 """A plant in real time: packets in and out, a clock, evidence."""
 
+from mbdy.blocks.errors import RecordError
 from mbdy.blocks.rig.evidence import FaultEvent, RigResult
 from mbdy.blocks.rig.histogram import Histogram
 from mbdy.blocks.rig.layout import PacketLayout
@@ -28,6 +29,7 @@ __all__ = [
     "LoseWheel",
     "OpenLoop",
     "PacketLayout",
+    "RecordError",
     "Rig",
     "RigFault",
     "RigResult",

@@ -57,7 +57,10 @@ static int wait_for_clock(rig *it) {
     follow(it);
     keeper_pass(it, 1);
     it->woken = rig_now();
-    if (it->woken >= it->deadline) return 1; /* behind, for the reason that it was before */
+    if (it->woken >= it->deadline) { /* behind, for the reason that it was before */
+        count_time(&it->view.wake, it->woken - it->deadline);
+        return 1;
+    }
     const struct timespec until = {.tv_sec = it->deadline / RIG_SECOND, .tv_nsec = it->deadline % RIG_SECOND};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) && !it->stop) continue;
     it->woken = rig_now();

@@ -5,30 +5,35 @@
 
 #include "rig_inside.h"
 
+enum { ACTS = 1, BEGINS = 2 };
+
+static int of_outputs(int64_t kind) {
+    return kind == RIG_FREEZE || kind == RIG_BIAS || kind == RIG_DROP_OUTPUTS || kind == RIG_DELAY_OUTPUTS;
+}
+
 static void record(rig *it, int64_t fault, int on) {
     if (it->view.n_events == RIG_EVENTS) return;
     it->view.events[it->view.n_events++] =
         (struct rig_event){.time = it->start + it->setup.period * (double)it->cycle, .fault = fault, .on = on};
 }
 
-void faults_turn(rig *it) {
+void faults_turn(rig *it, int of_outputs_too) {
     for (int64_t i = 0; i < it->setup.n_faults; i++) {
         const struct rig_fault *fault = &it->setup.faults[i];
+        if (of_outputs(fault->kind) && !of_outputs_too) continue;
         const int timed = fault->begin >= 0 && it->cycle >= fault->begin && (fault->end < 0 || it->cycle < fault->end);
-        const unsigned char on = timed || it->asked[i];
-        if (on == it->acting[i]) continue;
-        if (on && fault->kind == RIG_FREEZE)
-            memcpy(it->frozen + fault->first, it->y + fault->first, sizeof(double) * (size_t)fault->size);
-        it->acting[i] = on;
+        const int on = timed || it->asked[i];
+        if (on == (it->acting[i] != 0)) continue;
+        it->acting[i] = on ? BEGINS : 0;
         record(it, i, on);
     }
 }
 
 void faults_ask(rig *it, double which, double on) { it->asked[(size_t)which] = on != 0.0; }
 
-int faults_act(const rig *it) {
+int faults_act(const rig *it, int on_outputs) {
     for (int64_t i = 0; i < it->setup.n_faults; i++)
-        if (it->acting[i]) return 1;
+        if (it->acting[i] && of_outputs(it->setup.faults[i].kind) == on_outputs) return 1;
     return 0;
 }
 
@@ -92,8 +97,10 @@ void faults_on_outputs(rig *it) {
     for (int64_t i = 0; i < it->setup.n_faults; i++) {
         const struct rig_fault *fault = &it->setup.faults[i];
         for (int64_t k = fault->first; it->acting[i] && k < fault->first + fault->size; k++) {
+            if (fault->kind == RIG_FREEZE && it->acting[i] == BEGINS) it->frozen[k] = it->shown[k];
             if (fault->kind == RIG_FREEZE) it->shown[k] = it->frozen[k];
             if (fault->kind == RIG_BIAS) it->shown[k] = biased(it, fault, it->shown[k]);
         }
+        if (it->acting[i]) it->acting[i] = ACTS;
     }
 }

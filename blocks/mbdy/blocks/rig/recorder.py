@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbdy.blocks.errors import RecordError
 from mbdy.blocks.rig.layout import PacketLayout
-from mbdy.engine.model.faults import MbdyError, MissingPackageError, OptionError, WriteError, shown
+from mbdy.engine.model.faults import MissingPackageError, OptionError, WriteError, shown
 from mbdy.engine.model.whole_file import probe, whole_file
 
 HEAD = np.dtype(
@@ -38,10 +39,6 @@ PAUSE = 0.02
 """[s] between two looks into the ring."""
 ROWS = 4096
 """That a Parquet file has in a group."""
-
-
-class RecordError(MbdyError, RuntimeError):
-    """A recording that did not become a file; the message says why."""
 
 
 class RingRecorder:

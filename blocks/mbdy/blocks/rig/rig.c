@@ -111,7 +111,7 @@ static void watch(rig *it) {
 }
 
 static int advance(rig *it) {
-    faults_turn(it); /* a packet may have asked for one */
+    faults_turn(it, 0); /* a packet may have asked for one */
     faults_on_inputs(it);
     const int64_t before = rig_now();
     const int status = it->calls.advance(it->plant, it->setup.period, MBDY_HELD);
@@ -124,16 +124,24 @@ static int advance(rig *it) {
 
 static uint32_t flags_of(const rig *it) {
     return (it->watching ? MBDY_FLAG_WATCHDOG : 0u) | (it->late ? MBDY_FLAG_LATE : 0u) | (it->fresh ? 0u : MBDY_FLAG_HELD) |
-           (faults_act(it) ? MBDY_FLAG_FAULT : 0u);
+           (faults_act(it, 0) ? MBDY_FLAG_FAULT : 0u);
 }
 
-static void publish(rig *it, uint32_t flags) {
-    it->sequence++;
-    faults_turn(it);
+/* The outputs of now as they are shown; `flags` with that of their faults. */
+static uint32_t show(rig *it, uint32_t flags) {
+    faults_turn(it, 1);
     faults_on_outputs(it);
-    wire_write(it, flags);
+    return flags | (faults_act(it, 1) ? MBDY_FLAG_FAULT : 0u);
+}
+
+/* Sends the outputs, with `flags` and what is said of this packet alone; the flags that they have. */
+static uint32_t publish(rig *it, uint32_t flags, uint32_t alone) {
+    it->sequence++;
+    flags = show(it, flags);
+    wire_write(it, flags | alone);
     transport_send(it);
     it->fresh = it->again = 0;
+    return flags;
 }
 
 /* Counts a cycle that ends too late, and does what the policy says; whether the run goes on. */
@@ -153,8 +161,7 @@ static int judge(rig *it, int64_t *left) {
     keeper_pass(it, missed);
     it->view.counters.skipped += (uint64_t)missed;
     for (; it->setup.policy == RIG_SKIP && missed > 0 && *left > 0; missed--, --*left) {
-        faults_on_outputs(it);
-        ring_add(it, flags_of(it));
+        ring_add(it, show(it, flags_of(it)));
         if (!advance(it)) return 0;
     }
     return 1;
@@ -171,9 +178,7 @@ static int loop(rig *it, int64_t left) {
         if (!advance(it)) return RIG_FAULT;
         const int goes_on = judge(it, &left);
         if (!goes_on && it->view.status > PLANT_WARNING) return RIG_FAULT;
-        const uint32_t flags = flags_of(it);
-        publish(it, flags | (left > 0 && goes_on ? 0u : MBDY_FLAG_STOPPED));
-        ring_add(it, flags);
+        ring_add(it, publish(it, flags_of(it), left > 0 && goes_on ? 0u : MBDY_FLAG_STOPPED));
         if (!goes_on) return end_of(it);
     }
     return RIG_DONE;
@@ -193,10 +198,9 @@ int rig_run(rig *it, double steps) {
     it->pilot.heard = it->view.began;
     int end = RIG_FAULT;
     if (it->calls.refresh(of) <= PLANT_WARNING) {
-        publish(it, MBDY_FLAG_HELD);
-        ring_add(it, MBDY_FLAG_HELD);
+        ring_add(it, publish(it, MBDY_FLAG_HELD, 0u));
         end = loop(it, (int64_t)steps);
-        if (end == RIG_ASKED || end == RIG_FAULT) publish(it, flags_of(it) | MBDY_FLAG_STOPPED);
+        if (end == RIG_ASKED || end == RIG_FAULT) publish(it, flags_of(it), MBDY_FLAG_STOPPED);
     }
     keeper_release(it);
     of->logger = logger, of->owner = owner;

@@ -128,9 +128,9 @@ int futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t patience);
 void futex_wake(_Atomic uint32_t *word);
 
 /* on_purpose.c: faults on purpose. */
-void faults_turn(rig *it);
+void faults_turn(rig *it, int of_outputs_too); /* what begins and what ends now */
 void faults_ask(rig *it, double which, double on);
-int faults_act(const rig *it);
+int faults_act(const rig *it, int on_outputs);
 int faults_lose(rig *it, int kind);
 void faults_on_inputs(rig *it);
 void faults_on_outputs(rig *it);
