@@ -24,12 +24,15 @@ static inline const int *mbdy_next(mbdy_folded *table) {
     return table->at + 1;
 }
 
-/* Whether what is filled once for all threads is there. Threads that fill it at once, and each that asks where a compiler
-   has no such flags, write the same numbers into their places. */
+/* What is filled once is filled as the library is loaded, before threads can ask for it. Where a compiler cannot say so it
+   is filled by each that asks: all write the same numbers into their places. */
 #ifdef __GNUC__
-#define MBDY_IS_FILLED(flag) __atomic_load_n(flag, __ATOMIC_ACQUIRE)
-#define MBDY_FILLED(flag) __atomic_store_n(flag, 1, __ATOMIC_RELEASE)
+#define MBDY_AT_LOAD(name, fill, what) \
+    static __attribute__((constructor)) void name(void) { fill(what); }
+#define MBDY_IS_FILLED(flag) (*(flag))
+#define MBDY_FILLED(flag) (*(flag) = 1)
 #else
+#define MBDY_AT_LOAD(name, fill, what)
 #define MBDY_IS_FILLED(flag) ((void)(flag), 0)
 #define MBDY_FILLED(flag) ((void)(flag))
 #endif

@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "folded.h"
 #include "schedule.h"
 
 void mbdy_unfold(const mbdy_schedule *schedule) {

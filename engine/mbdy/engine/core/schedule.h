@@ -7,6 +7,7 @@
 #ifndef MBDY_SCHEDULE_H
 #define MBDY_SCHEDULE_H
 
+#include "folded.h"
 #include "prefix.h"
 #include "real.h"
 

@@ -69,7 +69,8 @@ def _schedule_text(s: Schedule, kernels: dict[str, str]) -> tuple[str, set[str]]
         f"    {len(s.arguments)}, {len(s.outputs)}, {name}_sizes, {name}_sizes + {len(s.arguments)}, {name}_constants,",
         f"    {name}_kernels, {name}_sides, {name}_folded, {name}_rows, &{name}_filled,",
         f"    {len(runs)}, {rows}, {len(moves)}, {transfers}, {s.work * s.directions + sum(sizes)},",
-        "};", "",
+        "};",
+        f"MBDY_AT_LOAD({name}_at_load, mbdy_unfold, &{name})", "",
     ]  # fmt: skip
     return "\n".join(lines), set(files)
 

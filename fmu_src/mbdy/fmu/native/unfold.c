@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "folded.h"
-
 enum { WIDEST = 11 };
 
 /* The next row of a table follows from the one before; 0 at its end, for the first row of another. */
@@ -20,7 +18,7 @@ static int next(mbdy_folded *table, int *row) {
 
 static char *written(char *at, const char *text, size_t n) { return (char *)memcpy(at, text, n) + n; }
 
-/* No place has another value on the way to its last: another thread may read what is there already (folded.h). */
+/* No place has another value on the way to its last: where threads fill it one may read what is there already (folded.h). */
 void plant_unfold(const plant_folded *it) {
     if (MBDY_IS_FILLED(it->filled)) return;
     int row[WIDEST] = {0};

@@ -3,6 +3,7 @@
 #ifndef MBDY_UNFOLD_H
 #define MBDY_UNFOLD_H
 
+#include "folded.h"
 #include "plant.h"
 
 /* `tables` are folded (folded.h): texts as two of the `pieces`, with a point between them where the second is not empty;
