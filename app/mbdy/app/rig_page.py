@@ -114,7 +114,7 @@ class Percentiles:
 
     def _drawn(self) -> Iterator[str]:
         measured = {name: one for name, one in self.times.items() if one.count}
-        ends = [self.period, *(max(t, 1e-9) for one in measured.values() for t in (one.percentile(50), one.max))]
+        ends = [self.period, *(max(t, 1e-9) for one in measured.values() for t in (one.min, one.max))]
         low, high = math.floor(math.log10(min(ends))), math.ceil(math.log10(max(ends)) + 1e-9)
         nines = max([2.0, *(math.log10(one.count) for one in measured.values())])
 
