@@ -23,6 +23,7 @@ from mbdy.blocks.rig import (
     RigResult,
 )
 from mbdy.engine import Model, OptionError, loads
+from mechanisms import FOUR_BAR_FILE
 from rig.client import ON_PURPOSE, Outputs, UdpClient
 
 MODEL = """
@@ -53,13 +54,15 @@ def model() -> Model:
     return loads(MODEL)
 
 
-def driven(model: Model, *faults: RigFault, by_packet: bool = False, **options: Any) -> tuple[RigResult, list[Outputs]]:
-    """A lock-step run with a wheel's torque that grows, and what its controller saw."""
+def driven(
+    model: Model, *faults: RigFault, by_packet: bool = False, torque: str = "bus.x.torque", **options: Any
+) -> tuple[RigResult, list[Outputs]]:
+    """A lock-step run with a ``torque`` that grows, and what its controller saw."""
     rig = Rig(model, rate=RATE, step="10 ms", keeper="lockstep", udp="127.0.0.1:0", faults=faults, **options)
     with rig:
         assert rig.address
         client, operator = (UdpClient(rig.layout, rig.address, timeout=0.05) for _ in range(2))
-        place = rig.plant.input_names.index("bus.x.torque")
+        place = rig.plant.input_names.index(torque)
         u = rig.plant.inputs.values.copy()
         rig.start(STEPS / RATE)
         heard = [client.greet()]
@@ -75,12 +78,14 @@ def driven(model: Model, *faults: RigFault, by_packet: bool = False, **options: 
     return result, heard
 
 
-def unhurt(model: Model, change: Callable[[int, Plant], None] = lambda k, plant: None) -> list[np.ndarray]:
+def unhurt(
+    model: Model, change: Callable[[int, Plant], None] = lambda k, plant: None, torque: str = "bus.x.torque"
+) -> list[np.ndarray]:
     """Outputs of the same run of a `Plant`; ``change`` may set its inputs before step ``k``."""
     plant = Plant(model, step="10 ms")
     rows = [plant.outputs().values]
     for k in range(STEPS):
-        plant["bus.x.torque"] = 0.01 * k
+        plant[torque] = 0.01 * k
         change(k, plant)
         rows.append(plant.step(1 / RATE).values)
     return rows
@@ -127,6 +132,23 @@ def test_faults_of_inputs_act_and_are_recorded(model: Model, name: str, by_packe
     assert flagged[BEGIN + 1 : END] == [True] * (END - BEGIN - 1)
     assert sum(flagged) == END - BEGIN
     assert str(fault) in result.report()
+
+
+def test_a_loop_opens() -> None:
+    linkage = loads(f"{FOUR_BAR_FILE}switchable = true\n[initial]\ncrank.joint.angle = 1\ncrank.joint.rate = 2")
+    _, heard = driven(linkage, OpenLoop("closure", at=BEGIN / RATE), torque="crank.joint.torque")
+
+    def opened(k: int, plant: Plant) -> None:
+        plant["loop.closure.closed"] = k < BEGIN
+
+    wanted = unhurt(linkage, opened, torque="crank.joint.torque")
+    np.testing.assert_array_equal([one.values for one in heard], wanted)
+    held = Plant(linkage, step="10 ms")
+    apart = held.output_names.index("rocker.joint.angle")
+    for k in range(STEPS):
+        held["crank.joint.torque"] = 0.01 * k
+        held.step(1 / RATE)
+    assert abs(heard[-1].values[apart] - held.outputs().values[apart]) > 1e-3
 
 
 @pytest.mark.parametrize("name", ["freeze", "bias", "late outputs"])
