@@ -74,7 +74,7 @@ def test_a_listener_counts_what_the_report_says_under_load():
     assert result.counters["cycles"] == RATE * UNTIL
     assert lost <= 0.2 * len(sequence)
     assert (np.diff(sequence) >= 1).all()
-    assert flagged.sum() <= result.late <= flagged.sum() + max(lost, 0)
+    assert flagged.sum() <= result.counters["missed"] <= flagged.sum() + max(lost, 0)
     assert (lateness[flagged] >= 1 / RATE - TOLERATED).all()
     unmarked = np.count_nonzero(lateness[~flagged] > 1 / RATE + TOLERATED)
     assert unmarked <= 2, "late packets that nothing tells of"
@@ -90,7 +90,7 @@ def test_the_page_has_all_of_a_run_and_needs_no_network():
     assert set(result.counters) == set(COUNTERS)
     for said in (
         "a &lt;rig&gt;",
-        "1 of 2 requirements missed",
+        "1 of 2 requirements not kept",
         "one.omega",
         "begins",
         ">p99.99<",
@@ -112,3 +112,15 @@ def test_a_baseline_measures_the_machine_alone():
     result = baseline(rate="1 kHz", duration=0.1)
     assert result.counters["cycles"] == result.histograms["step"].count == 100
     assert result.histograms["trip"].count == result.counters["sent"] == 0
+
+
+def test_rows_without_room_are_counted_under_a_name_of_their_own(monkeypatch):
+    monkeypatch.setattr("mbdy.blocks.rig.rig.ROWS", 8)
+    with Rig(loads(BODY), rate="10 kHz", keeper="tick", record="mbdy-test-small") as rig:
+        rig.start(20e-4)
+        rig.tick(20)
+        result = rig.wait()
+    counters = result.counters
+    assert (counters["unrecorded"], counters["dropped"]) == (13, 0)  # a row for the start too
+    assert counters["missed"] == counters["late_cycles"] + counters["overslept"]
+    assert "unrecorded: 13 rows" in result.report()

@@ -63,9 +63,9 @@ def test_every_row_is_in_the_file_to_the_last_bit(ending, ring, tmp_path):
     with RingRecorder(LAYOUT, name, path) as recorder:
         for row in numbers:
             write(row)
-        head["dropped"] = 7
+        head["unrecorded"] = 7
         head["closed"] = 1
-    assert (recorder.rows, recorder.dropped) == (ROWS, 7)
+    assert (recorder.rows, recorder.unrecorded) == (ROWS, 7)
     assert (table(path) == numbers).all()
 
 

@@ -43,7 +43,7 @@ Require = Annotated[
     list[str] | None,
     typer.Option(
         metavar="'FIGURE < LIMIT'",
-        help="What must be kept, such as 'step.p99.99 < 200 us' or 'late_cycles == 0'; else exit status 1.",
+        help="What must be kept, such as 'step.p99.99 < 200 us' or 'missed == 0'; else exit status 1.",
     ),
 ]
 Judged = list[tuple[str, bool]]
@@ -165,9 +165,8 @@ def run(
     judged = judge(asked, result.histograms, result.counters)
     words, facts = result.report(), {**result.facts(), "record": file, "report": report}
     if recorder:
-        facts |= attributes(recorder, "rows", "dropped")
-        lost = f"; {recorder.dropped} more found no room" if recorder.dropped else ""
-        words += f"\nwrote {file}: {counted(recorder.rows, 'row')}{lost}"
+        facts |= attributes(recorder, "rows")
+        words += f"\nwrote {file}: {counted(recorder.rows, 'row')}"
     if report:
         settings = {"model": f"{model}, SHA-256 {made.layout.model}", "rate": rate, **chosen}
         _write_page(report, loaded, result, {name: str(value) for name, value in settings.items()}, judged)

@@ -25,6 +25,7 @@ TIMES = {
 """What the histograms are of."""
 COUNTERS = {
     "cycles": "steps of the plant",
+    "missed": "late_cycles and overslept: cycles that ended after the next tick",
     "late_cycles": "cycles that were not ready at the next tick",
     "overslept": "cycles in which the system woke the loop a whole period too late",
     "skipped": "ticks without a cycle of their own",
@@ -44,6 +45,7 @@ COUNTERS = {
     "other_layout": "packets for another model; not acted on",
     "other_session": "packets of a second controller, or of one from before; not acted on",
     "dropped": "packets that a fault on purpose left away",
+    "unrecorded": "rows of the recording for which there was no room",
 }
 """What the counters count."""
 SHOWN = (50.0, 90.0, 99.0, 99.9, 99.99)
@@ -70,14 +72,14 @@ def rig_page(
         Heading((Foreign(title),), 1),
         Paragraph(
             f"{count['cycles']:,} cycles of {duration(result.period)}, to {result.time:.9g} s of the plant; "
-            f"{result.late:,} late; ended: {result.end}"
+            f"{count['missed']:,} missed the next tick; ended: {result.end}"
         ),
     ]
     if judged:
-        missed = sum(not met for _, met in judged)
-        verdict = f"{missed} of {len(judged)} requirements missed" if missed else "all requirements kept"
+        broken = sum(not met for _, met in judged)
+        verdict = f"{broken} of {len(judged)} requirements not kept" if broken else "all requirements kept"
         blocks += [Heading("Requirements"), Paragraph((Strong(verdict),))]
-        blocks.append(Grid(["", ""], [[Code(text), "kept" if met else (Strong("missed"),)] for text, met in judged]))
+        blocks.append(Grid(["", ""], [[Code(text), "kept" if met else (Strong("not kept"),)] for text, met in judged]))
     blocks += [
         Heading("Times"),
         Percentiles(result.histograms, result.period),

@@ -22,7 +22,8 @@ void ring_add(rig *it, uint32_t flags) {
     if (!head) return;
     const uint64_t row = atomic_load_explicit(&head->written, memory_order_relaxed);
     if (row - atomic_load_explicit(&head->read, memory_order_acquire) >= head->capacity) {
-        atomic_fetch_add_explicit(&head->dropped, 1, memory_order_relaxed);
+        it->view.counters.unrecorded++;
+        atomic_fetch_add_explicit(&head->unrecorded, 1, memory_order_relaxed);
         return;
     }
     double *to = (double *)(void *)((char *)head + RIG_RING_HEAD) + row % head->capacity * head->width;

@@ -26,7 +26,7 @@ class RigResult:
     ``time``        [s] of the plant at the end; ``period`` [s] of a cycle; ``began`` [ns] by the monotonic clock.
     ``lateness``    [s] from the last tick to the end of its cycle: what the plant is behind the clock, beside the
                     ticks that were ``skipped``.
-    ``counters``    cycles, and packets by what became of them.
+    ``counters``    cycles, those of them that ``missed`` the next tick, and packets by what became of them.
     ``histograms``  ``wake`` from tick to waking, ``step`` of the plant, ``trip`` from outputs to inputs
                     that answer them.
     ``events``      of faults on purpose.
@@ -42,11 +42,6 @@ class RigResult:
     histograms: Mapping[str, Histogram]
     events: tuple[FaultEvent, ...] = ()
     notes: tuple[str, ...] = ()
-
-    @property
-    def late(self) -> int:
-        """Cycles that ended after the next tick, whether woken too late or not ready in time."""
-        return self.counters["late_cycles"] + self.counters["overslept"]
 
     def facts(self) -> dict[str, Any]:
         """All of it as plain numbers and texts."""
@@ -72,15 +67,18 @@ class RigResult:
         count = self.counters
         lines = [
             f"{count['cycles']} cycles of {self.period:g} s to {self.time:g} s of the plant; ended: {self.end}",
-            f"late: {self.late} ({count['late_cycles']} not ready in time, {count['overslept']} woken too late), "
-            f"{count['skipped']} ticks skipped; {duration(self.lateness)} behind the clock at the end",
+            f"missed: {count['missed']} (late cycles: {count['late_cycles']} not ready in time; "
+            f"overslept: {count['overslept']} woken too late), {count['skipped']} skipped; "
+            f"{duration(self.lateness)} behind the clock at the end",
         ]
         for name, times in self.histograms.items():
             if times.count:
                 values = ", ".join(f"p{p:g} {duration(times.percentile(p))}" for p in (50, 99, 99.99))
                 lines.append(f"{name}: {values}, highest {duration(times.max)}, of {times.count}")
-        told = ("cycles", "late_cycles", "overslept", "skipped")
+        told = ("cycles", "missed", "late_cycles", "overslept", "skipped", "unrecorded")
         packets = [f"{value} {name}" for name, value in count.items() if value and name not in told]
         lines.append(f"packets: {', '.join(packets) or 'none'}".replace("_", " "))
+        if count["unrecorded"]:
+            lines.append(f"unrecorded: {count['unrecorded']} rows found no room in the ring")
         lines += [f"{event.time:g} s: {event.fault} {'begins' if event.on else 'ends'}" for event in self.events]
         return "\n".join([*lines, *self.notes])

@@ -29,7 +29,14 @@ from mbdy.engine.model.faults import MissingPackageError, OptionError, WriteErro
 from mbdy.engine.model.whole_file import probe, whole_file
 
 HEAD = np.dtype(
-    [("written", "<u8"), ("dropped", "<u8"), ("width", "<u4"), ("capacity", "<u4"), ("read", "<u8"), ("closed", "<u8")]
+    [
+        ("written", "<u8"),
+        ("unrecorded", "<u8"),
+        ("width", "<u4"),
+        ("capacity", "<u4"),
+        ("read", "<u8"),
+        ("closed", "<u8"),
+    ]
 )
 """``struct ring_head`` of the loop."""
 HEAD_SIZE = 64
@@ -46,14 +53,14 @@ class RingRecorder:
 
     ``with RingRecorder(rig.layout, "records", "run.parquet") as recorder: rig.run(...)``. Columns: ``time``, all inputs
     and outputs under their names, ``flags`` of the packet and ``lateness`` of the cycle. Parquet has their units;
-    beside a CSV file lies FILE.json with them. Afterwards ``rows`` and ``dropped`` count what came and what was lost.
+    beside a CSV file lies FILE.json with them. Afterwards ``rows`` came and ``unrecorded`` found no room.
 
     Raises `OptionError` for another ending than .csv or .parquet, `MissingPackageError` for Parquet without pyarrow,
     `WriteError` for a place that cannot be written.
     """
 
     def __init__(self, layout: PacketLayout, ring: str, path: str | PathLike[str]) -> None:
-        self.path, self.rows, self.dropped = Path(path), 0, 0
+        self.path, self.rows, self.unrecorded = Path(path), 0, 0
         if self.path.suffix not in WRITERS:
             raise OptionError(f"record: a file that ends in {' or '.join(WRITERS)} is needed, got {shown(str(path))}")
         if self.path.suffix == ".parquet":
@@ -89,7 +96,7 @@ class RingRecorder:
         if self._process.returncode:
             why = words.strip().splitlines()[-1:] or [f"exit status {self._process.returncode}"]
             raise RecordError(f"{self.path}: the recorder ended early: {why[0]}")
-        self.rows, self.dropped = json.loads(said)
+        self.rows, self.unrecorded = json.loads(said)
 
 
 def columns(layout: PacketLayout) -> dict[str, str]:
@@ -116,9 +123,9 @@ class Ring:
         self._ended = True
 
     @property
-    def dropped(self) -> int:
+    def unrecorded(self) -> int:
         """Rows for which there was no room."""
-        return int(self._head["dropped"][0])
+        return int(self._head["unrecorded"][0])
 
     def blocks(self) -> Iterator[NDArray[np.float64]]:
         """Rows (n, width) as they come, until the loop has closed the ring, or this process is to end or is alone."""
@@ -198,7 +205,7 @@ def main() -> None:
         for block in ring.blocks():
             write(block)
             rows += len(block)
-    print(json.dumps([rows, ring.dropped]))
+    print(json.dumps([rows, ring.unrecorded]))
 
 
 if __name__ == "__main__":

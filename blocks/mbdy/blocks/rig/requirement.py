@@ -18,7 +18,7 @@ SIGNS: Mapping[str, Callable[[float, float], bool]] = {
 }  # fmt: skip
 FORM = re.compile(rf"\s*(\w+)(?:\.(\w+(?:\.\d+)?))?\s*({'|'.join(SIGNS)})\s*(\S.*?)\s*")
 PERCENT = re.compile(r"p(\d+(?:\.\d+)?)")
-REMEDY = "write such as 'step.p99.99 < 200 us', 'wake.max < 1 ms' or 'late_cycles <= 3'"
+REMEDY = "write such as 'step.p99.99 < 200 us', 'wake.max < 1 ms' or 'missed == 0'"
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,8 @@ struct rig_setup {
 /* Packets that came, by what became of them; cycles; packets that went. */
 struct rig_counters {
     uint64_t acted, greeted, commanded, late, replayed, reordered, foreign, truncated, malformed, forged, other_layout,
-        other_session, watchdog, late_cycles, overslept, skipped, sent, unsent, dropped, cycles; /* `dropped` on purpose */
+        other_session, watchdog, late_cycles, overslept, skipped, sent, unsent, dropped, cycles, /* `dropped` on purpose */
+        unrecorded;                 /* rows of the ring for which there was no room */
 };
 
 /* Log-linear histogram of times [ns] (HdrHistogram's, 3 figures): `counts` by its index of the value. */

@@ -264,8 +264,9 @@ class Rig:
 
     @property
     def counters(self) -> dict[str, int]:
-        """Cycles, and packets by what became of them, until now."""
-        return {name: int(getattr(self._view.counters, name)) for name, *_ in self._view.counters._fields_}
+        """Cycles, and packets by what became of them, until now; ``missed`` are ``late_cycles`` and ``overslept``."""
+        found = {name: int(getattr(self._view.counters, name)) for name, *_ in self._view.counters._fields_}
+        return {**found, "missed": found["late_cycles"] + found["overslept"]}
 
     @property
     def histograms(self) -> dict[str, Histogram]:

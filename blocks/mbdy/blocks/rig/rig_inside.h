@@ -39,7 +39,7 @@ struct mailbox {
 
 /* Recorded rows that another process drains: `read` is its own. */
 struct ring_head {
-    _Atomic uint64_t written, dropped;
+    _Atomic uint64_t written, unrecorded;
     uint32_t width, capacity;
     _Atomic uint64_t read, closed;
     uint64_t spare[3];
