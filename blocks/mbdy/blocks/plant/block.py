@@ -146,7 +146,8 @@ class Plant:
         handle = functions.plant_new(
             functions.mbdy_this(), ctypes.addressof(self._own), opinion, manner, self._logger, None
         )
-        self._memory, self._thread = Owned(handle, functions.plant_free), get_ident()
+        self._memory = Owned(handle, functions.plant_free)
+        self._thread: int | None = get_ident()
         self._s, self._x, self._u, self._u_mid, self._u_end, self._p, self._y = (
             self._vector(which, len(names))
             for which, names in (
@@ -163,11 +164,19 @@ class Plant:
     def _handle(self) -> int | None:
         """The plant in C, for the thread that made it: calls from two at once would meet inside."""
         if get_ident() != self._thread:
+            if self._thread is None:
+                raise ThreadError(f"the plant of {self.model.name!r} is in use by a rig: wait until its run has ended")
             raise ThreadError(
                 f"the plant of {self.model.name!r} was made in thread {self._thread} and is called in {get_ident()}: "
                 "use it where it was made, or make one for each thread"
             )
         return self._memory.handle
+
+    def _lend(self) -> Callable[[], None]:
+        """Lent to another thread: all other calls are refused until what this returns is called."""
+        assert self._handle
+        owner, self._thread = self._thread, None
+        return lambda: setattr(self, "_thread", owner)
 
     def _vector(self, name: str, size: int) -> Array:
         address = self._functions.plant_vector(self._handle, CONSTANTS[f"MBDY_{name}"])

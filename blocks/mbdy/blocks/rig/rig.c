@@ -56,6 +56,12 @@ void rig_seal(const unsigned char *key, size_t key_size, const unsigned char *by
     seal_make(&prepared, bytes, n, seal);
 }
 
+void rig_begin(rig *it) {
+    it->stop = 0;
+    it->view.end = RIG_RUNNING, it->view.status = PLANT_OK, it->view.began = 0;
+    it->view.words[0] = 0;
+}
+
 void rig_stop(rig *it) { it->stop = 1; }
 
 void rig_tick(rig *it, unsigned n) {
@@ -189,8 +195,6 @@ int rig_run(rig *it, double steps) {
     plant_logger *logger = of->logger;
     void *owner = of->owner;
     of->logger = hear, of->owner = it;
-    it->view.end = RIG_RUNNING;
-    it->stop = 0;
     memcpy(it->commanded, it->u, sizeof(double) * it->n_u);
     keeper_prepare(it);
     warm(it);

@@ -111,6 +111,8 @@ rig *rig_new(plant *of, rig_door *door, const struct rig_setup *setup);
 void rig_free(rig *it);
 struct rig_view *rig_view_of(rig *it);
 
+/* Before rig_run, in the thread that starts it: what ended the run before is forgotten. */
+void rig_begin(rig *it);
 /* Up to `steps` cycles in the calling thread, after some on scratch that leave the plant as it was; its rig_end. */
 int rig_run(rig *it, double steps);
 /* From another thread: end after the cycle that runs. */

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import secrets
-import threading
-import time
 import warnings
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from os import PathLike
@@ -16,7 +15,7 @@ import numpy as np
 
 from mbdy.blocks.errors import StepError, VariableError
 from mbdy.blocks.grids import seconds
-from mbdy.blocks.plant.block import FAULTS, OK, WARNING, WARNINGS, Plant
+from mbdy.blocks.plant.block import FAULTS, WARNING, WARNINGS, Plant
 from mbdy.blocks.rig.doctor import PERMIT_LOCKING, PERMIT_PRIORITY
 from mbdy.blocks.rig.evidence import FaultEvent, RigResult
 from mbdy.blocks.rig.histogram import Histogram
@@ -24,9 +23,9 @@ from mbdy.blocks.rig.layout import PacketLayout
 from mbdy.blocks.rig.library import CONSTANTS, rig_functions, structure
 from mbdy.blocks.rig.on_purpose import RigFault
 from mbdy.blocks.rig.peers import Peer, address, bound, peers
+from mbdy.blocks.rig.running import Loop, release
 from mbdy.blocks.rig.shared import SharedBlock
 from mbdy.engine import Model
-from mbdy.engine.core.binding import Owned
 from mbdy.engine.files.write import model_hash
 from mbdy.engine.model.faults import OptionError, RefusalError, shown
 from mbdy.engine.model.units import quantity
@@ -47,8 +46,6 @@ ROWS = 1 << 14
 """Rows that a ring of records has room for."""
 FOREVER = 2.0**53
 LONGEST_KEY = 4096
-LOOK = 0.05
-"""[s] How often a run that is waited for is looked at, so that interrupts are heard."""
 
 
 class Rig:
@@ -117,20 +114,20 @@ class Rig:
         self.keeper = chosen("keeper", keeper, KEEPERS)
         if keeper == "lockstep" and (udp is None) == (shared is None):
             raise OptionError("keeper: 'lockstep' takes its ticks from packets: give udp or shared, one of them")
-        self._key = _key(key)
-        self._key_bytes = ctypes.create_string_buffer(self._key)
-        self._marks, self._safe = self._safe_inputs(safe)
+        secret = _key(key)
+        key_bytes = ctypes.create_string_buffer(secret)
+        marks, values = self._safe_inputs(safe)
         paced = keeper != "lockstep"
-        self._faults = self._schedule()
+        schedule = self._schedule()
         self._blocks: list[SharedBlock] = []
         self._socket = None
         allowed: list[Peer] = []
         try:
             if udp is not None:
                 listens, port = address("udp", udp)
-                allowed = peers(allow, listens, keyed=bool(self._key))
+                allowed = peers(allow, listens, keyed=bool(secret))
                 self._socket = bound(listens, port)
-            self._allowed = (structure("rig_peer") * len(allowed))(
+            allowing = (structure("rig_peer") * len(allowed))(
                 *((int(one.network.network_address), int(one.network.netmask), one.port) for one in allowed)
             )
             setup = structure("rig_setup")(
@@ -138,24 +135,23 @@ class Rig:
                 policy=POLICIES[chosen("policy", policy, POLICIES)],
                 layout=self.layout.key, session=secrets.randbits(63) | 1, first=secrets.randbits(52) | 1 << 40,
                 watchdog=0 if watchdog is None else round(1e9 * seconds("watchdog", watchdog)),
-                grace=whole("grace", grace, least=0), safe=int(safe != "hold"), safe_values=self._safe.ctypes.data,
-                safe_marks=self._marks.ctypes.data, socket=self._socket.fileno() if self._socket else -1,
-                allowed=ctypes.addressof(self._allowed), n_allowed=len(allowed),
-                key=ctypes.addressof(self._key_bytes), key_size=len(self._key),
+                grace=whole("grace", grace, least=0), safe=int(safe != "hold"), safe_values=values.ctypes.data,
+                safe_marks=marks.ctypes.data, socket=self._socket.fileno() if self._socket else -1,
+                allowed=ctypes.addressof(allowing), n_allowed=len(allowed),
+                key=ctypes.addressof(key_bytes), key_size=len(secret),
                 shared=self._shared(shared), ring=self._ring(record), mailboxes=int(shared is not None),
-                faults=ctypes.addressof(self._faults), n_faults=len(self.faults),
+                faults=ctypes.addressof(schedule), n_faults=len(self.faults),
                 priority=0 if priority is None or not paced else whole("priority", priority), lock=int(lock and paced),
             )  # fmt: skip
-            plant = self.plant
-            door = ctypes.cast(plant.compiled.functions.loaded.mbdy_door, ctypes.c_void_p)
-            handle = functions.rig_new(plant._handle, door, ctypes.addressof(setup))
-            self._memory = Owned(handle, functions.rig_free)
+            self._loop = Loop(
+                functions, self.plant, setup, self._socket, self._blocks, key_bytes, allowing, schedule, marks, values
+            )
         except BaseException:
-            self._release()
+            release(self._socket, self._blocks)
             raise
         self._closed = False
-        self._view = structure("rig_view").from_address(functions.rig_view_of(handle))
-        self._thread: threading.Thread | None = None
+        self._view = self._loop.view
+        weakref.finalize(self, self._loop.close)
 
     def _shared(self, name: str | None) -> int:
         """The block of ticks, offsets and mailboxes (``struct shared_head``)."""
@@ -237,19 +233,8 @@ class Rig:
 
     def close(self) -> None:
         """Ends the run that goes on, and gives back socket and shared memory."""
-        if self._thread is not None:
-            self.stop()
-            self._thread.join()
-            self._thread = None
-        self._release()
-
-    def _release(self) -> None:
-        self._closed = True
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
-        for block in self._blocks:
-            block.close()
+        self._loop.close()
+        self._closed, self._socket = True, None
 
     @property
     def address(self) -> tuple[str, int] | None:
@@ -292,7 +277,7 @@ class Rig:
 
     def start(self, until: float | str | None = None) -> None:
         """Begin a `run` and return when the first tick is to come; `wait` has its result."""
-        if self._thread is not None:
+        if self._loop.runs:
             raise OptionError("rig: a run goes on; wait for it first")
         steps = FOREVER
         if until is not None:
@@ -302,33 +287,19 @@ class Rig:
         if self._closed:
             raise OptionError("rig: closed; make another")
         self.plant.outputs()  # says now what is to be said of the start
-        self._view.status = OK
-        self._view.words = b""
-        self._view.began = 0
-        self._thread = threading.Thread(
-            target=self._functions.rig_run, args=(self._memory.handle, float(steps)), name="mbdy rig", daemon=True
-        )
-        self._thread.start()
-        while not self._view.began and self._thread.is_alive():
-            time.sleep(1e-3)
+        self._loop.start(float(steps))
 
     def wait(self) -> RigResult:
         """The result of the run that `start` began, when it ends; an interrupt ends it."""
-        if self._thread is None:
-            raise OptionError("rig: no run goes on; start one")
-        try:
-            while self._thread.is_alive():
-                self._thread.join(LOOK)
-        except KeyboardInterrupt:
-            self.stop()
-            self._thread.join()
-        self._thread = None
+        if not self._loop.begun:
+            raise OptionError("rig: no run goes on in this process; start one")
+        self._loop.wait()
         words = self._view.words.decode(errors="replace")
         if self._view.end == CONSTANTS["RIG_FAULT"]:
-            kind = FAULTS.get(self.plant._functions.plant_fault(self.plant._handle), VariableError)
+            kind = FAULTS.get(self._loop.fault, VariableError)
             raise kind(f"at {self.plant.time:.9g} s: {words}")
         if self._view.status == WARNING:
-            warnings.warn(words, WARNINGS[self.plant._topic()], stacklevel=3)
+            warnings.warn(words, WARNINGS[self._loop.topic], stacklevel=3)
         return self.result
 
     @property
@@ -345,18 +316,18 @@ class Rig:
 
     def stop(self) -> None:
         """End the run after the cycle that is on its way; from any thread."""
-        self._functions.rig_stop(self._memory.handle)
+        self._loop.stop()
 
     def tick(self, n: int = 1) -> None:
         """``n`` ticks of keeper ``"tick"``; from any thread."""
-        self._functions.rig_tick(self._memory.handle, whole("n", n))
+        self._functions.rig_tick(self._loop.handle, whole("n", n))
 
     def discipline(self, offset: float | str) -> None:
         """Follow another clock: ``offset`` [s] is its time less ours, as distributed clocks or PTP measure it.
 
         The period is trimmed, by a hundredth at most, so that the offset goes; from any thread, as often as measured.
         """
-        self._functions.rig_discipline(self._memory.handle, 1e9 * quantity(offset, "s"))
+        self._functions.rig_discipline(self._loop.handle, 1e9 * quantity(offset, "s"))
 
 
 def _positive(what: str, value: object, unit: str) -> float:

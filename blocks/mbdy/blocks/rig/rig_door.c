@@ -11,7 +11,7 @@ static const struct {
     const char *name;
     rig_function *function;
 } doors[] = {
-    DOOR(rig_new), DOOR(rig_free), DOOR(rig_view_of), DOOR(rig_run), DOOR(rig_stop), DOOR(rig_tick),
+    DOOR(rig_new), DOOR(rig_free), DOOR(rig_view_of), DOOR(rig_begin), DOOR(rig_run), DOOR(rig_stop), DOOR(rig_tick),
     DOOR(rig_discipline), DOOR(rig_seal),
 };
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from mbdy.engine.model.faults import OptionError, shown
 
 FOLDER = Path("/dev/shm")
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
 
 
 class SharedBlock:
@@ -22,11 +22,14 @@ class SharedBlock:
 
     def __init__(self, what: str, name: str | None, size: int) -> None:
         self.path = self._file = None
+        self._process = os.getpid()
         if name is None:
             self._map = mmap.mmap(-1, size)
         else:
-            if not NAME.fullmatch(name):
-                raise OptionError(f"{what}: a name of letters, digits, '_', '.' and '-' is needed, got {shown(name)}")
+            if not (isinstance(name, str) and NAME.fullmatch(name)):
+                raise OptionError(
+                    f"{what}: a name of 1 to 200 letters, digits, '_', '.' and '-' is needed, got {shown(name)}"
+                )
             self.path = FOLDER / name
             self._file = self._made(what, self.path)
             os.ftruncate(self._file, size)
@@ -55,8 +58,9 @@ class SharedBlock:
         return file
 
     def close(self) -> None:
-        """Takes the name away; processes that have the block open keep it."""
+        """Takes the name away; processes that have the block open keep it, forked ones leave its name."""
         if self.path is not None and self._file is not None:
-            self.path.unlink(missing_ok=True)
+            if os.getpid() == self._process:
+                self.path.unlink(missing_ok=True)
             os.close(self._file)
             self.path = None
