@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from os import PathLike
 from threading import get_ident

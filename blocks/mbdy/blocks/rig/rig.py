@@ -23,7 +23,7 @@ from mbdy.blocks.rig.layout import PacketLayout
 from mbdy.blocks.rig.library import CONSTANTS, rig_functions, structure
 from mbdy.blocks.rig.on_purpose import RigFault
 from mbdy.blocks.rig.peers import Peer, address, bound, peers
-from mbdy.blocks.rig.running import Loop, release
+from mbdy.blocks.rig.running import RigLoop, release
 from mbdy.blocks.rig.shared import SharedBlock
 from mbdy.engine import Model
 from mbdy.engine.files.write import model_hash
@@ -143,7 +143,7 @@ class Rig:
                 faults=ctypes.addressof(schedule), n_faults=len(self.faults),
                 priority=0 if priority is None or not paced else whole("priority", priority), lock=int(lock and paced),
             )  # fmt: skip
-            self._loop = Loop(
+            self._loop = RigLoop(
                 functions, self.plant, setup, self._socket, self._blocks, key_bytes, allowing, schedule, marks, values
             )
         except BaseException:

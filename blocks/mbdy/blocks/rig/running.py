@@ -17,11 +17,11 @@ from mbdy.blocks.rig.shared import SharedBlock
 from mbdy.engine.core.binding import Owned
 
 
-class Loop:
+class RigLoop:
     """A rig in C of a ``plant``, which is lent to it while it runs.
 
     ``kept`` is what its ``setup`` points at: that, ``port`` and ``blocks`` stay as long as its thread, whoever
-    else lets go of them. A process that was forked has no such thread: there nothing is ended, waited for or taken away.
+    else lets go of them. A process that was forked has no such thread: there nothing is ended, waited for or removed.
     """
 
     def __init__(
