@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -88,3 +90,36 @@ def test_faults_on_purpose_are_told_as_they_begin_and_end(said):
     events = json.loads(out)["events"]
     assert status == 0
     assert [(one["time"], one["on"]) for one in events] == [(0.02, True), (0.03, True), (0.05, False)]
+
+
+TORQUED = BODY.replace("inputs = []", 'inputs = ["one.torque"]')
+
+
+def test_a_fault_of_the_plant_and_of_the_recording_leave_all_that_was_measured(said, tmp_path):
+    (tmp_path / "torqued.toml").write_text(TORQUED)
+    (tmp_path / "full.csv").symlink_to("/dev/full")
+    wild = ("--fault", "force one.torque value=1e308 at=0.02")
+    status, out, _ = said(
+        "torqued.toml",
+        *RUN[1:],
+        *wild,
+        "--record",
+        "full.csv",
+        "--require",
+        "cycles > 9",
+        "--report",
+        "a.html",
+        "--json",
+    )
+    answer = json.loads(out)
+    assert (status, answer["ok"], answer["end"], answer["requirements"][0]["met"]) == (1, False, "fault", True)
+    assert answer["counters"]["cycles"] >= 20
+    for told in ("at 0.02", "full.csv: the recorder ended early", "No space left"):
+        assert told in answer["error"]
+    assert "ended: fault" in (tmp_path / "a.html").read_text()
+    assert not [*Path("/dev/shm").glob(f"mbdy-{os.getpid()}*")]
+
+
+def test_a_run_that_its_policy_stopped_is_no_success(said):
+    status, _, err = said("one.toml", "--rate", "300 kHz", "--policy", "stop", "--until", "20", "--udp", "0")
+    assert (status, "--policy stop" in err) == (1, True), err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -76,3 +77,17 @@ def test_what_cannot_be_recorded_is_told_before_the_run(ring, tmp_path):
             RingRecorder(LAYOUT, name, path)
     with pytest.raises(MbdyError, match=r"ended early: .*mbdy-no-such-ring"):
         RingRecorder(LAYOUT, "mbdy-no-such-ring", tmp_path / "run.csv")
+
+
+def test_rows_of_a_recorder_that_was_killed_are_kept_and_named(ring, tmp_path):
+    name, _, write = ring
+    recorder = RingRecorder(LAYOUT, name, tmp_path / "run.csv")
+    write(np.arange(len(NAMES)))
+    part = tmp_path / "run.csv.part"
+    until = time.monotonic() + 5
+    while part.read_text().count("\n") < 2 and time.monotonic() < until:
+        time.sleep(0.01)
+    recorder._process.kill()
+    with pytest.raises(MbdyError, match=r"signal 9; rows until then are in run\.csv\.part"):
+        recorder.close()
+    assert (np.loadtxt(part, delimiter=",", skiprows=1) == np.arange(len(NAMES))).all()

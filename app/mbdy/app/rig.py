@@ -124,7 +124,8 @@ def run(
 ) -> None:
     """Run the plant of MODEL in real time (what is meant by mbdy rig MODEL).
 
-    Exit status 1 where a requirement is not kept.
+    Exit status 1 where a requirement is not kept, the plant or the recording fails, or --policy stop ends the run; what
+    was measured is told and written all the same.
     """
     if header:
         for path in header:
@@ -138,6 +139,7 @@ def run(
     from mbdy.app.rig_live import shown_live
     from mbdy.blocks.rig import Rig
     from mbdy.blocks.rig.requirement import judge
+    from mbdy.engine import MbdyError
 
     asked, faults = _asked(require), [said(text) for text in fault or ()]
     if report:
@@ -158,32 +160,47 @@ def run(
         key=key.read_bytes() if key else None, watchdog=None if watchdog == "none" else seconds(watchdog, "--watchdog"),
         grace=grace, faults=faults, record=ring, **chosen,
     )  # fmt: skip
-    with made, _recorded(made, ring, file) as recorder:
+    wrong: list[str] = []
+    with made, _recorded(made, ring, file, wrong) as recorder:
         note(f"waits for packets: {made.where}")
-        with shown_live(made):
-            result = made.run(end)
+        try:
+            with shown_live(made):
+                result = made.run(end)
+        except MbdyError as failure:
+            result = made.result
+            if result.end != "fault":
+                raise
+            wrong.append(str(failure))
+    if result.end == "late":
+        wrong.append(f"--policy stop: the cycle to {result.time:.9g} s missed the next tick")
     judged = judge(asked, result.histograms, result.counters)
     words, facts = result.report(), {**result.facts(), "record": file, "report": report}
-    if recorder:
+    if recorder and recorder.rows:
         facts |= attributes(recorder, "rows")
         words += f"\nwrote {file}: {counted(recorder.rows, 'row')}"
     if report:
         settings = {"model": f"{model}, SHA-256 {made.layout.model}", "rate": rate, **chosen}
         _write_page(report, loaded, result, {name: str(value) for name, value in settings.items()}, judged)
         words += f"\nwrote {report}"
-    _answer(words, facts, judged, as_json=as_json)
+    _answer(words, facts, judged, wrong, as_json=as_json)
 
 
 @contextmanager
-def _recorded(made: Rig, ring: str | None, file: Path | None) -> Iterator[RingRecorder | None]:
-    """What drains the ``ring`` of a rig into a ``file`` while the block runs, if there is to be one."""
+def _recorded(made: Rig, ring: str | None, file: Path | None, wrong: list[str]) -> Iterator[RingRecorder | None]:
+    """What drains the ``ring`` of a rig into a ``file`` while the block runs, if any; ``wrong`` gets its fault."""
     if not ring or not file:
         yield None
         return
-    from mbdy.blocks.rig.recorder import RingRecorder
+    from mbdy.blocks.rig.recorder import RecordError, RingRecorder
 
-    with RingRecorder(made.layout, ring, file) as recorder:
+    recorder = RingRecorder(made.layout, ring, file)
+    try:
         yield recorder
+    finally:
+        try:
+            recorder.close()
+        except RecordError as fault:
+            wrong.append(str(fault))
 
 
 def _asked(texts: list[str] | None) -> list[Requirement]:
@@ -194,9 +211,9 @@ def _asked(texts: list[str] | None) -> list[Requirement]:
     return [Requirement.of(text, TIMES, COUNTERS) for text in texts or ()]
 
 
-def _answer(words: str, facts: dict[str, Any], judged: Judged, *, as_json: bool, verdict: str = "") -> None:
-    """Say what a run has shown, what was required and what is wrong, and end with the exit status of that."""
-    wrong = [*([verdict] if verdict else []), *(f"not kept: {text}" for text, met in judged if not met)]
+def _answer(words: str, facts: dict[str, Any], judged: Judged, wrong: list[str], *, as_json: bool) -> None:
+    """Say what a run has shown, what was required and what is ``wrong``, and end with the exit status of that."""
+    wrong = [*wrong, *(f"not kept: {text}" for text, met in judged if not met)]
     if as_json:
         kept = [{"said": text, "met": met} for text, met in judged]
         error = {"error": "; ".join(wrong)} if wrong else {}
@@ -260,8 +277,8 @@ def doctor(
         words, facts["baseline"] = result.report(), result.facts()
         judged = judge(asked, result.histograms, result.counters)
     poor = [f.name for f in findings if f.verdict == "poor"]
-    verdict = f"late cycles are likely here: {', '.join(poor)}" if poor and not asked else ""
-    _answer(words, facts, judged, as_json=as_json, verdict=verdict)
+    verdict = [f"late cycles are likely here: {', '.join(poor)}"] if poor and not asked else []
+    _answer(words, facts, judged, verdict, as_json=as_json)
 
 
 def _show_findings(findings: Sequence[Condition]) -> None:

@@ -22,7 +22,8 @@ class FaultEvent:
 class RigResult:
     """A run on a rig.
 
-    ``end``         ``"done"``; ``"asked"``: `Rig.stop`; ``"late"``: a late cycle under the policy ``"stop"``.
+    ``end``         ``"done"``; ``"asked"``: `Rig.stop`; ``"late"``: a late cycle under the policy ``"stop"``;
+                    ``"fault"``: the plant's equations failed.
     ``time``        [s] of the plant at the end; ``period`` [s] of a cycle; ``began`` [ns] by the monotonic clock.
     ``lateness``    [s] from the last tick to the end of its cycle: what the plant is behind the clock, beside the
                     ticks that were ``skipped``.

@@ -56,7 +56,8 @@ class RingRecorder:
     beside a CSV file lies FILE.json with them. Afterwards ``rows`` came and ``unrecorded`` found no room.
 
     Raises `OptionError` for another ending than .csv or .parquet, `MissingPackageError` for Parquet without pyarrow,
-    `WriteError` for a place that cannot be written.
+    `WriteError` for a place that cannot be written; `close` a `RecordError` for a process that failed on its way, which
+    leaves the rows of a CSV file in PATH.part.
     """
 
     def __init__(self, layout: PacketLayout, ring: str, path: str | PathLike[str]) -> None:
@@ -94,8 +95,11 @@ class RingRecorder:
             self._process.terminate()
         said, words = self._process.communicate()
         if self._process.returncode:
-            why = words.strip().splitlines()[-1:] or [f"exit status {self._process.returncode}"]
-            raise RecordError(f"{self.path}: the recorder ended early: {why[0]}")
+            code = self._process.returncode
+            why = words.strip().splitlines()[-1:] or [f"signal {-code}" if code < 0 else f"exit status {code}"]
+            part = Path(f"{os.path.realpath(self.path)}.part")
+            kept = f"; rows until then are in {part.name} beside it" if part.exists() else ""
+            raise RecordError(f"{self.path}: the recorder ended early: {why[0]}{kept}")
         self.rows, self.unrecorded = json.loads(said)
 
 
@@ -152,9 +156,14 @@ def csv_file(path: Path, units: Mapping[str, str], about: Mapping[str, str]) -> 
     """What writes rows into a CSV file, with units and facts in JSON beside it."""
     with whole_file(f"{path}.json") as beside:
         json.dump({**about, "units": units}, beside, indent=1)
-    with whole_file(path) as file:
+    with whole_file(path, keep=True) as file:
         csv.writer(file, lineterminator="\n").writerow(units)
-        yield lambda block: file.writelines(",".join(map(repr, row)) + "\n" for row in block.tolist())
+
+        def write(block: NDArray[np.float64]) -> None:
+            file.writelines(",".join(map(repr, row)) + "\n" for row in block.tolist())
+            file.flush()  # what is killed has kept its rows
+
+        yield write
 
 
 @contextmanager

@@ -34,7 +34,9 @@ from mbdy.engine.verification.formulations import ORDER_N
 
 KEEPERS = {"wall": CONSTANTS["RIG_WALL"], "lockstep": CONSTANTS["RIG_LOCKSTEP"], "tick": CONSTANTS["RIG_TICK"]}
 POLICIES = {name: CONSTANTS[f"RIG_{name.upper().replace('-', '_')}"] for name in ("hold", "skip", "catch-up", "stop")}
-ENDS = {CONSTANTS["RIG_DONE"]: "done", CONSTANTS["RIG_ASKED"]: "asked", CONSTANTS["RIG_LATE"]: "late"}
+ENDS = {CONSTANTS["RIG_DONE"]: "done", CONSTANTS["RIG_ASKED"]: "asked", CONSTANTS["RIG_LATE"]: "late"} | {
+    CONSTANTS["RIG_FAULT"]: "fault"
+}
 EFFORTS = ("torque", "force", "acceleration", "flow", "actuation")
 """Inputs that are zero under ``safe="zero"``, by their quantity; gravity, rests and switches stay."""
 LACKS = {

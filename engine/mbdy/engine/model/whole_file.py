@@ -21,11 +21,13 @@ STANDARD_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str], *, binary: bool = False) -> Iterator[IO[Any]]:
+def whole_file(path: str | os.PathLike[str], *, binary: bool = False, keep: bool = False) -> Iterator[IO[Any]]:
     """A file to write, UTF-8 or ``binary``, that is at ``path`` once the block has ended well.
 
     Until then, and after any fault, ``path`` is as it was. Links are followed, to a file that is not there yet too, and
-    keep pointing to it; a stream (`is_stream`) is written straight. Raises as `writing`.
+    keep pointing to it; a stream (`is_stream`) is written straight. ``keep``: a fault leaves PATH.part.
+
+    Raises as `writing`.
     """
     kind: dict[str, Any] = {"mode": "wb"} if binary else {"mode": "w", "encoding": "utf-8", "newline": "\n"}
     part: Path | None = None
@@ -36,8 +38,12 @@ def whole_file(path: str | os.PathLike[str], *, binary: bool = False) -> Iterato
                     yield straight
                 return
             target = Path(os.path.realpath(path))
-            handle, name = tempfile.mkstemp(dir=target.parent, prefix=PART, suffix=".part")
-            part = Path(name)
+            if keep:
+                part = Path(f"{target}.part")
+                handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            else:
+                handle, name = tempfile.mkstemp(dir=target.parent, prefix=PART, suffix=".part")
+                part = Path(name)
             with os.fdopen(handle, **kind) as file:
                 yield file
                 file.flush()
@@ -45,7 +51,7 @@ def whole_file(path: str | os.PathLike[str], *, binary: bool = False) -> Iterato
             part.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
             part.replace(target)
         finally:
-            if part:
+            if part and not keep:
                 part.unlink(missing_ok=True)
 
 
