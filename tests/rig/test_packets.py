@@ -18,7 +18,7 @@ from fuzz.test_door import sanitized
 from mbdy.blocks.rig import Rig
 from mbdy.engine import Model, OptionError, load
 from mbdy.engine.core.cache import cache_folder
-from rig.client import HEAD, UdpClient
+from rig.client import HEAD, SharedClient, UdpClient
 
 SATELLITE = Path(__file__).resolve().parents[2] / "examples/quickstart/satellite.toml"
 KEY = b"a key of this test"
@@ -162,3 +162,47 @@ def test_sanitizers_find_nothing_in_attacks(tmp_path: Path) -> None:
     )  # fmt: skip
     assert end.returncode == 0, end.stderr[-6000:]
     _no_attack_acted(json.loads(end.stdout), count)
+
+
+def test_nobody_who_greets_takes_the_place_of_a_controller(model: Model) -> None:
+    with Rig(model, rate="1 kHz", keeper="tick", udp="127.0.0.1:0", watchdog="1 min") as rig:
+        assert rig.address
+        client, *others = (UdpClient(rig.layout, rig.address) for _ in range(12))
+        rig.start()
+        rig.tick()
+        client.send(client.packet(rig.plant.inputs.values, answers=0))
+        rig.tick()
+        client.receive()
+        client.send(client.packet(rig.plant.inputs.values))
+        rig.tick()
+        client.receive()
+        assert rig.counters["acted"] == 1
+        for _ in range(2):
+            for one in others:
+                one.send(one.packet(rig.plant.inputs.values, answers=0))
+            client.latest(0.05)
+            cycles = rig.counters["cycles"]
+            rig.tick()
+            outputs = client.receive()
+            assert outputs
+            assert round(1000 * outputs.time) == cycles + 1
+        for one in (client, *others):
+            one.close()
+
+
+def test_what_others_write_into_shared_memory_moves_nothing(model: Model) -> None:
+    name = "mbdy-test-written"
+    with Rig(model, rate="1 kHz", keeper="lockstep", shared=name, record=f"{name}-ring") as rig:
+        client = SharedClient(rig.layout, name)
+        ring = np.memmap(Path("/dev/shm") / f"{name}-ring", np.uint32, "r+")
+        rig.start()
+        client.greet()
+        for value in (0, 0xFFFFFFFF, 0x80000000):
+            client.words[[0, 1, 2, 3, 5, 6, 7]] = value  # all of the head but ticks
+            ring[:8] = value  # width and capacity too
+            acted, cycles = rig.counters["acted"], rig.counters["cycles"]
+            box = client.inputs // 4
+            client.words[box + 1], client.words[box] = value, int(client.words[box]) + 2
+            client.step(rig.plant.inputs.values)
+            assert (rig.counters["acted"], rig.counters["cycles"]) == (acted + 1, cycles + 1)
+        client.close()

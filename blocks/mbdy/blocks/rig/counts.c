@@ -20,17 +20,17 @@ void count_time(struct rig_histogram *it, int64_t value) {
 void ring_add(rig *it, uint32_t flags) {
     struct ring_head *head = it->setup.ring;
     if (!head) return;
-    const uint64_t row = atomic_load_explicit(&head->written, memory_order_relaxed);
-    if (row - atomic_load_explicit(&head->read, memory_order_acquire) >= head->capacity) {
+    const uint64_t row = it->rows;
+    if (row - atomic_load_explicit(&head->read, memory_order_acquire) >= RIG_ROWS) {
         it->view.counters.unrecorded++;
         atomic_fetch_add_explicit(&head->unrecorded, 1, memory_order_relaxed);
         return;
     }
-    double *to = (double *)(void *)((char *)head + RIG_RING_HEAD) + row % head->capacity * head->width;
+    double *to = (double *)(void *)((char *)head + RIG_RING_HEAD) + row % RIG_ROWS * (it->n_u + it->n_y + 3);
     *to++ = it->start + it->setup.period * (double)it->cycle;
     memcpy(to, it->u, sizeof(double) * it->n_u), to += it->n_u;
     memcpy(to, it->shown, sizeof(double) * it->n_y), to += it->n_y;
     *to++ = flags;
     *to = 1e-9 * (double)it->view.lateness;
-    atomic_store_explicit(&head->written, row + 1, memory_order_release);
+    atomic_store_explicit(&head->written, it->rows = row + 1, memory_order_release);
 }

@@ -37,7 +37,7 @@ enum rig_fault_kind {
 
 enum rig_size {
     RIG_SHARED_HEAD = 64, RIG_MAILBOX_HEAD = 16, RIG_RING_HEAD = 64, RIG_COUNTS = 25600, RIG_LISTENERS = 8, RIG_EVENTS = 4096,
-    RIG_DELAY = 1024, RIG_TEXT = 1024, RIG_WARMING = 200
+    RIG_DELAY = 1024, RIG_TEXT = 1024, RIG_WARMING = 200, RIG_ROWS = 16384
 };
 
 struct rig_fault {
@@ -71,8 +71,8 @@ struct rig_setup {
     int64_t n_allowed;
     const unsigned char *key;
     int64_t key_size;
-    void *shared, *ring;     /* ring may be NULL */
-    int64_t mailboxes;       /* whether packets go by shared memory */
+    void *shared, *ring;     /* ring of RIG_ROWS; may be NULL */
+    int64_t mailboxes, room; /* whether packets go by shared memory; bytes of each mailbox */
     const struct rig_fault *faults;
     int64_t n_faults;
     int64_t priority, lock;  /* of SCHED_FIFO, 0 for none; whether memory is locked */

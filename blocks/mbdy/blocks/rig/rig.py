@@ -44,8 +44,6 @@ LACKS = {
     CONSTANTS["RIG_NO_LOCK"]: f"memory is not locked (mlockall): {PERMIT_LOCKING}",
 }
 """What the machine did not permit, and how to permit it."""
-ROWS = 1 << 14
-"""Rows that a ring of records has room for."""
 FOREVER = 2.0**53
 LONGEST_KEY = 4096
 
@@ -142,6 +140,7 @@ class Rig:
                 allowed=ctypes.addressof(allowing), n_allowed=len(allowed),
                 key=ctypes.addressof(key_bytes), key_size=len(secret),
                 shared=self._shared(shared), ring=self._ring(record), mailboxes=int(shared is not None),
+                room=self._room(),
                 faults=ctypes.addressof(schedule), n_faults=len(self.faults),
                 priority=0 if priority is None or not paced else whole("priority", priority), lock=int(lock and paced),
             )  # fmt: skip
@@ -155,16 +154,15 @@ class Rig:
         self._view = self._loop.view
         weakref.finalize(self, self._loop.close)
 
+    def _room(self) -> int:
+        """Bytes of a mailbox for any packet."""
+        doubles = max(self.layout.count("inputs"), self.layout.count("outputs"), 2)
+        frame = sum(CONSTANTS[name] for name in ("RIG_MAILBOX_HEAD", "MBDY_PACKET_HEADER", "MBDY_PACKET_SEAL"))
+        return -(-(frame + 8 * doubles) // 64) * 64
+
     def _shared(self, name: str | None) -> int:
         """The block of ticks, offsets and mailboxes (``struct shared_head``)."""
-        head, mailbox, packet = (
-            CONSTANTS["RIG_SHARED_HEAD"],
-            CONSTANTS["RIG_MAILBOX_HEAD"],
-            CONSTANTS["MBDY_PACKET_HEADER"],
-        )
-        most = max(self.layout.count("inputs"), self.layout.count("outputs"), 2)
-        room = mailbox + packet + 8 * most + CONSTANTS["MBDY_PACKET_SEAL"]
-        room += -room % 64
+        head, room = CONSTANTS["RIG_SHARED_HEAD"], self._room()
         block = SharedBlock("shared", name, head + 2 * room)
         self._blocks.append(block)
         words = np.ctypeslib.as_array((ctypes.c_uint32 * 16).from_address(block.address))
@@ -179,9 +177,10 @@ class Rig:
         if name is None:
             return None
         width, head = 3 + self.layout.count("inputs") + self.layout.count("outputs"), CONSTANTS["RIG_RING_HEAD"]
-        block = SharedBlock("record", name, head + 8 * width * ROWS)
+        rows = CONSTANTS["RIG_ROWS"]
+        block = SharedBlock("record", name, head + 8 * width * rows)
         self._blocks.append(block)
-        np.ctypeslib.as_array((ctypes.c_uint32 * 6).from_address(block.address))[4:6] = width, ROWS
+        np.ctypeslib.as_array((ctypes.c_uint32 * 6).from_address(block.address))[4:6] = width, rows
         return block.address
 
     def _safe_inputs(self, safe: str | Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,8 @@ enum { RIG_SENT = 256, RIG_SESSIONS = 64, RIG_AT_ONCE = 512, RIG_REQUEST = 2 }; 
 #define RIG_FORGET (10LL * RIG_SECOND) /* [ns] listeners that are silent for so long are told nothing more */
 #define RIG_OPERATOR 10000          /* outputs that may have been sent since those that a fault's packet answers */
 
-/* Shared memory: this head, then two mailboxes. Futexes are `ticks` and the stamps. */
+/* Shared memory: this head, then two mailboxes. Others may write all of it: no place, width or size that the loop goes by
+   is read from it unless it is held against what the rig knows. Futexes are `ticks` and the stamps. */
 struct shared_head {
     uint32_t magic, version;
     uint64_t layout;
@@ -31,8 +32,7 @@ struct shared_head {
 
 /* A packet of `size` bytes; `stamp` is odd while it is written. */
 struct mailbox {
-    _Atomic uint32_t stamp;
-    uint32_t size;
+    _Atomic uint32_t stamp, size;
     uint64_t spare;
     unsigned char bytes[];
 };
@@ -55,7 +55,7 @@ struct commander {
 
 struct listener {
     struct sockaddr_in at;
-    int64_t heard;
+    int64_t heard, acted; /* [ns] when it sent last, and when such inputs that acted; 0 for never */
 };
 
 struct plant_calls {
@@ -97,6 +97,7 @@ struct rig {
     uint64_t part;
     int64_t sent[RIG_SENT];  /* [ns] when outputs were sent */
     uint32_t mail, ticked, disciplined;
+    uint64_t rows;           /* that were written into the ring */
     int64_t since, integral; /* cycles since an offset came; [ns] */
     _Atomic int stop;
     struct rig_view view;
@@ -118,12 +119,13 @@ void keeper_release(rig *it);
    a packet. */
 void wire_take(rig *it, const unsigned char *bytes, size_t n, const struct sockaddr_in *from, int64_t at);
 void wire_write(rig *it, uint32_t flags);
+int64_t wire_patience(const rig *it);
 int wire_silent(const rig *it, const struct commander *who, int64_t now);
 
 /* transport.c: packets that are there, or with `wait` those that come within RIG_PATIENCE; the written packet to all who listen. */
 void transport_receive(rig *it, int wait);
 void transport_send(rig *it);
-void transport_listen(rig *it, const struct sockaddr_in *at, int64_t now);
+void transport_listen(rig *it, const struct sockaddr_in *at, int64_t now, int acts);
 int futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t patience);
 void futex_wake(_Atomic uint32_t *word);
 

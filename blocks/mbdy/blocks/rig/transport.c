@@ -18,18 +18,29 @@ int futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t patience) {
 
 void futex_wake(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0); }
 
-static struct mailbox *mailbox_of(rig *it, uint32_t at) { return (struct mailbox *)(void *)((char *)it->setup.shared + at); }
+static struct mailbox *mailbox_of(rig *it, int64_t which) {
+    return (struct mailbox *)(void *)((char *)it->setup.shared + RIG_SHARED_HEAD + which * it->setup.room);
+}
 
-void transport_listen(rig *it, const struct sockaddr_in *at, int64_t now) {
-    int place = it->n_listeners, oldest = 0;
-    for (int i = 0; i < it->n_listeners; i++) {
-        if (it->listeners[i].at.sin_addr.s_addr == at->sin_addr.s_addr && it->listeners[i].at.sin_port == at->sin_port) place = i;
-        if (it->listeners[i].heard < it->listeners[oldest].heard) oldest = i;
+/* Whether inputs of this listener act, or did within the time after which another's may. */
+static int at_work(const rig *it, const struct listener *one, int64_t now) {
+    return one->acted && (one->acted == it->pilot.heard || now - one->acted < wire_patience(it));
+}
+
+void transport_listen(rig *it, const struct sockaddr_in *at, int64_t now, int acts) {
+    int place = 0, oldest = -1;
+    for (; place < it->n_listeners; place++) {
+        const struct listener *one = &it->listeners[place];
+        if (one->at.sin_addr.s_addr == at->sin_addr.s_addr && one->at.sin_port == at->sin_port) break;
+        if (!at_work(it, one, now) && (oldest < 0 || one->heard < it->listeners[oldest].heard)) oldest = place;
     }
-    if (place == RIG_LISTENERS) place = oldest;
+    if (place == RIG_LISTENERS) place = oldest; /* whoever greets takes no place of one that acts */
+    if (place < 0) return;
+    struct listener *one = &it->listeners[place];
+    if (place == oldest || place == it->n_listeners) *one = (struct listener){.at = *at};
     if (place == it->n_listeners) it->n_listeners++;
-    it->listeners[place].at = *at;
-    it->listeners[place].heard = now;
+    one->heard = now;
+    if (acts) one->acted = now;
 }
 
 static int allowed(const rig *it, const struct sockaddr_in *from) {
@@ -73,17 +84,16 @@ static int take_datagram(rig *it, int flags) {
 }
 
 static int take_mail(rig *it, int64_t patience) {
-    const struct shared_head *head = it->setup.shared;
-    struct mailbox *box = mailbox_of(it, head->at_inputs);
+    struct mailbox *box = mailbox_of(it, 0);
     uint32_t stamp = atomic_load_explicit(&box->stamp, memory_order_acquire);
     if (stamp == it->mail && patience) {
         futex_wait(&box->stamp, stamp, patience);
         stamp = atomic_load_explicit(&box->stamp, memory_order_acquire);
     }
     if (stamp == it->mail || stamp & 1) return 0;
-    const uint32_t size = box->size;
-    const size_t n = size < it->in_room ? size : it->in_room;
-    memcpy(it->in, box->bytes, n);
+    const size_t size = atomic_load_explicit(&box->size, memory_order_relaxed), room = (size_t)it->setup.room - RIG_MAILBOX_HEAD;
+    const size_t n = size < it->in_room ? size : it->in_room; /* of what has no room the size alone is true: it is too long */
+    memcpy(it->in, box->bytes, n < room ? n : room);
     atomic_thread_fence(memory_order_acquire);
     if (atomic_load_explicit(&box->stamp, memory_order_relaxed) != stamp) return 0;
     it->mail = stamp;
@@ -103,12 +113,11 @@ void transport_receive(rig *it, int wait) {
 }
 
 static void post(rig *it) {
-    const struct shared_head *head = it->setup.shared;
-    struct mailbox *box = mailbox_of(it, head->at_outputs);
+    struct mailbox *box = mailbox_of(it, 1);
     const uint32_t stamp = atomic_load_explicit(&box->stamp, memory_order_relaxed) & ~1u;
     atomic_store_explicit(&box->stamp, stamp + 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
-    box->size = (uint32_t)it->out_size;
+    atomic_store_explicit(&box->size, (uint32_t)it->out_size, memory_order_relaxed);
     memcpy(box->bytes, it->out, it->out_size);
     atomic_store_explicit(&box->stamp, stamp + 2, memory_order_release);
     futex_wake(&box->stamp);

@@ -6,9 +6,11 @@
 
 _Static_assert(sizeof(struct mbdy_packet) == MBDY_PACKET_HEADER, "packets are as they lie in memory");
 
+int64_t wire_patience(const rig *it) { return it->setup.watchdog ? it->setup.watchdog : RIG_SILENCE; }
+
 int wire_silent(const rig *it, const struct commander *who, int64_t now) {
     if (!who->at_work || (who == &it->pilot && it->watching)) return 1;
-    return now - who->heard >= (it->setup.watchdog ? it->setup.watchdog : RIG_SILENCE);
+    return now - who->heard >= wire_patience(it);
 }
 
 static int used_before(const struct commander *who, uint64_t session) {
@@ -66,7 +68,7 @@ static void command(rig *it, const struct mbdy_packet *head, const struct sockad
     if (age < RIG_SENT) count_time(&it->view.trip, at - it->sent[head->answers % RIG_SENT]);
     it->fresh = 1, it->answered = head->sequence;
     count->acted++;
-    if (from) transport_listen(it, from, at);
+    if (from) transport_listen(it, from, at, 1);
 }
 
 static void request(rig *it, const struct mbdy_packet *head, int64_t at) {
@@ -109,7 +111,7 @@ void wire_take(rig *it, const unsigned char *bytes, size_t n, const struct socka
         count->forged++;
     } else if (inputs && head.answers == 0) {
         count->greeted++;
-        if (from) transport_listen(it, from, at);
+        if (from) transport_listen(it, from, at, 0);
         it->again = 1;
     } else {
         struct commander *who = inputs ? &it->pilot : &it->operator;
