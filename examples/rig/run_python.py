@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=5001, help="of the rig (5001)")
     parser.add_argument("--key", type=Path, help="file with the rig's key")
     given = parser.parse_args()
-    key = given.key.read_bytes() if given.key else b""
+    key = given.key.read_bytes().removesuffix(b"\n").removesuffix(b"\r") if given.key else b""
     link, control, answered = Link((given.address, given.port), layout_in(given.layout), key=key), make_controller(), 0
     for y in link.outputs():
         link.send(control(float(y["time"]), {name: y[name].tolist() for name in ("bus.attitude", "bus.omega")}))

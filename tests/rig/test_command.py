@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a rig needs Lin
 def said(tmp_path, monkeypatch, capsys):
     """Exit status, stdout and stderr of ``mbdy rig`` beside a model file."""
     (tmp_path / "one.toml").write_text(BODY)
+    (tmp_path / "short.key").write_text("1234567\n")
     monkeypatch.chdir(tmp_path)
 
     def run(*words: str) -> tuple[int, str, str]:
@@ -68,6 +69,11 @@ def test_what_is_not_kept_is_told_and_is_an_exit_status(said):
         ((*RUN, "--fault", "bias one.omega scale=big at=0"), "scale"),
         ((*RUN, "--fault", "freeze one.omega at=2s until=1s"), "Freeze"),
         ((*RUN, "--fault", "freeze one.omega at=-1"), "before the plant's time"),
+        ((*RUN, "--fault", "force one.torque at=0.1"), "lacks value=..."),
+        ((*RUN, "--key", "."), "cannot be read"),
+        ((*RUN, "--key", "short.key"), "has 7 bytes, 8 are the least"),
+        ((*RUN, "--bind", "127.0.0.1", "--udp", "127.0.0.1:0"), "--bind"),
+        (("doctor", "--measure", "nan"), "--measure"),
         (("doctor", "--require", "wake.max < 1 s"), "--measure"),
         (("bridge", "one.toml", "--udp", "nowhere"), "--udp"),
     ],
@@ -123,3 +129,18 @@ def test_a_fault_of_the_plant_and_of_the_recording_leave_all_that_was_measured(s
 def test_a_run_that_its_policy_stopped_is_no_success(said):
     status, _, err = said("one.toml", "--rate", "300 kHz", "--policy", "stop", "--until", "20", "--udp", "0")
     assert (status, "--policy stop" in err) == (1, True), err
+
+
+def test_what_did_not_come_about_is_told(said):
+    never = ("--fault", "freeze one.omega at=1s", "--fault", "bias one.omega")
+    left = Path("/dev/shm/mbdy-999999999")
+    left.write_bytes(b"")
+    status, out, err = said(
+        "one.toml", "--until", "0.0205", "--udp", "127.0.0.1:0", *never, "--record", "a.csv", "--json"
+    )
+    told = " ".join(json.loads(out)["warnings"])
+    assert status == 0
+    assert "the run ends at 0.02 s" in told
+    assert told.count("never began") == 2
+    assert "only a packet" in err
+    assert not left.exists()

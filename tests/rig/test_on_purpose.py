@@ -223,3 +223,8 @@ def test_lost_packets_are_asked_for_again_and_change_nothing(model: Model, packe
 def test_faults_that_cannot_be_are_refused_by_name(model: Model, fault: RigFault, words: str) -> None:
     with pytest.raises((VariableError, OptionError), match=words):
         Rig(model, rate=RATE, faults=[fault])
+
+
+def test_only_wheels_are_lost_as_wheels(model: Model) -> None:
+    with pytest.raises(VariableError, match="'bus' is no wheel"):
+        Rig(model, rate=RATE, step="10 ms", faults=[LoseWheel("bus", at=0)])

@@ -109,13 +109,15 @@ def status_of(fault: BaseException | None) -> int:
 
 
 def end_on_terminate() -> None:
-    """SIGTERM raises `Terminated` from now on."""
+    """SIGTERM raises `Terminated` from now on, and SIGHUP (a terminal that goes) where nohup has not kept it off."""
 
     def end(*_: object) -> None:
         answer.terminated = True
         raise Terminated
 
     signal.signal(signal.SIGTERM, end)
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, end)
 
 
 def _diagnosis(fault: Exception) -> Diagnosis | None:
@@ -185,8 +187,8 @@ def seconds(text: str, option: str) -> float:
         value = quantity(text, "s", bare=True)
     except RefusalError as fault:
         raise RequestError(f"{option}: {_quotient(text) or fault}") from None
-    if value <= 0:
-        raise RequestError(f"{option}: must be > 0 s, got {text!r}")
+    if not 0 < value < math.inf:
+        raise RequestError(f"{option}: must be > 0 s and finite, got {text!r}")
     return value
 
 

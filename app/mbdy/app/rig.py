@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+import math
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,9 +32,8 @@ from mbdy.app.options import INTEGRATOR, INTEGRATOR_OPTION, STEP, STEP_OPTION, I
 from mbdy.app.output_files import input_file, output_file, read_for, target
 
 if TYPE_CHECKING:
-    from mbdy.blocks.rig import Rig, RigResult
+    from mbdy.blocks.rig import RigResult
     from mbdy.blocks.rig.doctor import Condition
-    from mbdy.blocks.rig.recorder import RingRecorder
     from mbdy.blocks.rig.requirement import Requirement
     from mbdy.engine import Model
 
@@ -48,6 +48,8 @@ Require = Annotated[
 ]
 Judged = list[tuple[str, bool]]
 """Requirements with what was measured, and whether each is kept."""
+LEAST_KEY = 8
+"""Bytes of a key: fewer are guessed."""
 HEADERS = {".h": "c_header", ".hpp": "c_header", ".py": "numpy_module"}
 """Ending of a file for clients: what writes its text."""
 
@@ -61,7 +63,12 @@ class RigCommands(TyperGroup):
         return super().parse_args(ctx, args if named or not args else [RUN, *args])
 
 
-rig = typer.Typer(cls=RigCommands, no_args_is_help=True, add_completion=False)
+rig = typer.Typer(
+    cls=RigCommands,
+    epilog="mbdy rig MODEL runs the plant; its options: mbdy rig run --help",
+    no_args_is_help=True,
+    add_completion=False,
+)
 
 
 @rig.command(RUN, epilog="Example: mbdy rig satellite.toml --rate 1kHz --until 60")
@@ -85,8 +92,12 @@ def run(
     keeper: Annotated[str, typer.Option(help="Of the time: wall, lockstep (a packet is the tick) or tick.")] = "wall",
     factor: Annotated[float, typer.Option(help="How much faster than the clock the plant's time goes.")] = 1.0,
     policy: Annotated[str, typer.Option(help="For late cycles: hold, skip, catch-up or stop.")] = "catch-up",
-    udp: Annotated[int, typer.Option(help="UDP port for packets.")] = 5001,
-    bind: Annotated[str, typer.Option(help="Address to listen at; this machine alone if left out.")] = "127.0.0.1",
+    udp: Annotated[
+        str, typer.Option(metavar="PORT | ADDRESS:PORT", help="Where packets by UDP come in; port 0 takes a free one.")
+    ] = "5001",
+    bind: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Address to listen at; this machine alone if left out.")
+    ] = None,
     shared: Annotated[
         str | None, typer.Option(metavar="NAME", help="Packets by shared memory /dev/shm/NAME instead of UDP.")
     ] = None,
@@ -94,7 +105,8 @@ def run(
         list[str] | None, typer.Option(metavar="ADDRESS", help="Who may send, e.g. 192.168.0.7 or 192.168.0.0/24.")
     ] = None,
     key: Annotated[
-        Path | None, typer.Option("--key", metavar="FILE", help="File whose bytes seal each packet.", parser=input_file)
+        Path | None,
+        typer.Option("--key", metavar="FILE", help="File whose bytes (8 or more) seal each packet.", parser=input_file),
     ] = None,
     watchdog: Annotated[
         str, typer.Option(help="Time without inputs after which the safe ones act, or none.")
@@ -137,6 +149,7 @@ def run(
         return
     from mbdy.app.rig_faults import fault as said
     from mbdy.app.rig_live import shown_live
+    from mbdy.app.rig_ring import recorded, ring_name
     from mbdy.blocks.rig import Rig
     from mbdy.blocks.rig.requirement import judge
     from mbdy.engine import MbdyError
@@ -148,20 +161,26 @@ def run(
         target(report, "--report", sources=(model,))
     end = seconds(until, "--until") if until is not None else None
     chosen: dict[str, Any] = {"keeper": keeper, "policy": policy, "safe": safe}
-    chosen |= {"udp": f"{bind}:{udp}"} if shared is None else {"shared": shared}
+    chosen |= {"udp": _listens(udp, bind)} if shared is None else {"shared": shared}
     file = Path(record) if record and Path(record).suffix else None
-    ring = f"mbdy-{os.getpid()}" if file else record
+    ring = ring_name() if file else record
     loaded = load_model(model)
     if file:
         target(file, "--record", sources=(model, *read_for(loaded)))
     made = Rig(
         loaded, rate=_rate(rate), step=seconds(step, "--step") if step else float(STEP),
         integrator=(integrator or INTEGRATOR).value, factor=factor, allow=allow or (),
-        key=key.read_bytes() if key else None, watchdog=None if watchdog == "none" else seconds(watchdog, "--watchdog"),
+        key=_sealing(key), watchdog=None if watchdog == "none" else seconds(watchdog, "--watchdog"),
         grace=grace, faults=faults, record=ring, **chosen,
     )  # fmt: skip
+    if end is not None and abs(math.remainder(end, made.period)) > 1e-6 * made.period:
+        last = made.period * (end // made.period)
+        warnings.warn(f"--until {until}: lies between two ticks, the run ends at {last:.9g} s", stacklevel=2)
+    for one in faults:
+        if one.at is None:
+            note(f"{one}: has no at=, so only a packet sets it on")
     wrong: list[str] = []
-    with made, _recorded(made, ring, file, wrong) as recorder:
+    with made, recorded(made, ring, file, wrong) as recorder:
         note(f"waits for packets: {made.where}")
         try:
             with shown_live(made):
@@ -173,6 +192,9 @@ def run(
             wrong.append(str(failure))
     if result.end == "late":
         wrong.append(f"--policy stop: the cycle to {result.time:.9g} s missed the next tick")
+    for one in faults:
+        if all(event.fault != one for event in result.events):
+            warnings.warn(f"{one}: never began; the run ended at {result.time:.9g} s", stacklevel=2)
     judged = judge(asked, result.histograms, result.counters)
     words, facts = result.report(), {**result.facts(), "record": file, "report": report}
     if recorder and recorder.rows:
@@ -183,24 +205,6 @@ def run(
         _write_page(report, loaded, result, {name: str(value) for name, value in settings.items()}, judged)
         words += f"\nwrote {report}"
     _answer(words, facts, judged, wrong, as_json=as_json)
-
-
-@contextmanager
-def _recorded(made: Rig, ring: str | None, file: Path | None, wrong: list[str]) -> Iterator[RingRecorder | None]:
-    """What drains the ``ring`` of a rig into a ``file`` while the block runs, if any; ``wrong`` gets its fault."""
-    if not ring or not file:
-        yield None
-        return
-    from mbdy.blocks.rig.recorder import RecordError, RingRecorder
-
-    recorder = RingRecorder(made.layout, ring, file)
-    try:
-        yield recorder
-    finally:
-        try:
-            recorder.close()
-        except RecordError as fault:
-            wrong.append(str(fault))
 
 
 def _asked(texts: list[str] | None) -> list[Requirement]:
@@ -236,6 +240,33 @@ def _write_page(path: Path, model: Model, result: RigResult, settings: dict[str,
         file.write(rig_page(model.name, result, settings, judged))
 
 
+def _listens(udp: str, bind: str | None) -> str:
+    if ":" not in udp:
+        return f"{bind or '127.0.0.1'}:{udp}"
+    if bind is not None:
+        raise RequestError(f"--bind {bind}: --udp {udp} has an address already; give one of them")
+    return udp
+
+
+def _sealing(path: Path | None) -> bytes | None:
+    """The key in the file at ``path``, without the line's end that editors leave there."""
+    from mbdy.blocks.rig.rig import LONGEST_KEY
+
+    if path is None:
+        return None
+    try:
+        with path.open("rb") as file:
+            key = file.read(LONGEST_KEY + len(b"\r\n")).removesuffix(b"\n").removesuffix(b"\r")
+    except OSError as fault:
+        raise RequestError(f"--key {path}: cannot be read: {fault.strerror}") from None
+    if len(key) < LEAST_KEY:
+        raise RequestError(
+            f"--key {path}: has {counted(len(key), 'byte')}, {LEAST_KEY} are the least; such as of "
+            f"head -c 32 /dev/urandom | base64 > {path}"
+        )
+    return key
+
+
 def _rate(text: str) -> float:
     from mbdy.engine.model.units import quantity
 
@@ -265,15 +296,16 @@ def doctor(
     asked = _asked(require)
     if asked and not measure:
         raise RequestError("--require: is of what --measure TIME measures; give that too")
+    pace, duration = _rate(rate), seconds(measure, "--measure") if measure else None
     findings = examine()
     if not as_json:
         _show_findings(findings)
     words, judged = "", []
     facts: dict[str, Any] = {"findings": [attributes(f, "name", "verdict", "found", "remedy") for f in findings]}
-    if measure:
+    if duration:
         from mbdy.blocks.rig.baseline import baseline
 
-        result = baseline(rate=_rate(rate), duration=seconds(measure, "--measure"))
+        result = baseline(rate=pace, duration=duration)
         words, facts["baseline"] = result.report(), result.facts()
         judged = judge(asked, result.histograms, result.counters)
     poor = [f.name for f in findings if f.verdict == "poor"]
@@ -327,7 +359,7 @@ def bridge(
 
     host, port = address("--udp", udp)
     layout = PacketLayout.of(load_model(model))
-    sealed = key.read_bytes() if key else b""
+    sealed = _sealing(key) or b""
     with ZeroMQBridge(layout, (str(host), port), outputs=outputs, inputs=inputs, key=sealed) as between:
         say(f"outputs at {between.endpoints[0]}, inputs at {between.endpoints[1]}")
         with suppress(KeyboardInterrupt):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import fields
+from dataclasses import MISSING, fields
 
 from mbdy.app.common import RequestError
 from mbdy.blocks import rig
@@ -32,6 +32,9 @@ def fault(text: str) -> RigFault:
     if not words or unknown:
         known = ", ".join(f"{key}=..." for key in keys if key != of)
         raise RequestError(f"--fault {text!r}: write {name} {of.upper()}, then any of {known}")
+    missing = [f"{f.name}=..." for f in fields(kind) if f.default is MISSING and f.name not in (of, *given)]
+    if missing:
+        raise RequestError(f"--fault {text!r}: lacks {', '.join(missing)}")
     return kind(**{of: words[0]}, **{key: _number(value) for key, value in given.items()})
 
 

@@ -148,7 +148,11 @@ class LoseWheel(RigFault):
     wheel: str
 
     def act(self, ports: Ports) -> Act:
-        return _forced(ports, self, f"{self.wheel}.torque", 0.0, "name a wheel as 'body.wheel'")
+        name, remedy = f"{self.wheel}.torque", "name a wheel as 'body.wheel'"
+        act = _forced(ports, self, name, 0.0, remedy)
+        if ports.find(name)[0].owner.kind != "wheel":
+            raise VariableError(f"{self}: {self.wheel!r} is no wheel; {remedy}")
+        return act
 
 
 @dataclass(frozen=True)
