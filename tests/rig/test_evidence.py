@@ -17,6 +17,7 @@ from mbdy.app.rig_page import COUNTERS, rig_page
 from mbdy.blocks.rig import Freeze, Rig
 from mbdy.blocks.rig.baseline import BODY, baseline
 from mbdy.blocks.rig.layout import CONSTANTS
+from mbdy.blocks.rig.library import CONSTANTS as RIG_CONSTANTS
 from mbdy.engine import loads
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a rig needs Linux")
@@ -114,13 +115,17 @@ def test_a_baseline_measures_the_machine_alone():
     assert result.histograms["trip"].count == result.counters["sent"] == 0
 
 
-def test_rows_without_room_are_counted_under_a_name_of_their_own(monkeypatch):
-    monkeypatch.setattr("mbdy.blocks.rig.rig.ROWS", 8)
+def test_rows_without_room_are_counted_under_a_name_of_their_own():
+    cycles = RIG_CONSTANTS["RIG_ROWS"] + 12
     with Rig(loads(BODY), rate="10 kHz", keeper="tick", record="mbdy-test-small") as rig:
-        rig.start(20e-4)
-        rig.tick(20)
+        rig.start(cycles / 1e4)
+        rig.tick(cycles)
         result = rig.wait()
     counters = result.counters
-    assert (counters["unrecorded"], counters["dropped"]) == (13, 0)  # a row for the start too
+    assert (counters["cycles"], counters["unrecorded"], counters["dropped"]) == (
+        cycles,
+        13,
+        0,
+    )  # the start has a row too
     assert counters["missed"] == counters["late_cycles"] + counters["overslept"]
     assert "unrecorded: 13 rows" in result.report()
