@@ -182,6 +182,17 @@ def test_the_period_follows_another_clock(model: Model) -> None:
     assert abs(np.median(offsets[-50:])) < 0.1 * fast * seconds
 
 
+@pytest.mark.parametrize("offset", [1e300, -1e10])
+def test_a_wild_offset_is_forgotten_with_the_next(model: Model, offset: float) -> None:
+    with Rig(model, rate="1 kHz", priority=None) as rig:
+        rig.start()
+        for value in (offset, 0.0):
+            rig.discipline(value)
+            time.sleep(0.05)
+            trim = int(rig._view.trim)  # [ns]
+            assert trim == (0 if value == 0.0 else -10_000 if value > 0 else 10_000)
+
+
 def test_periods_that_are_no_whole_nanoseconds_do_not_drift(model: Model) -> None:
     whole, part = clock(Fraction(1, 21000))
     lost = Fraction(1, 21000) - (whole + Fraction(part, 1 << 64)) / 10**9

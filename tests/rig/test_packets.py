@@ -15,7 +15,8 @@ import pytest
 
 from fuzz.rig import attacked
 from fuzz.test_door import sanitized
-from mbdy.blocks.rig import Rig
+from mbdy.blocks import VariableError
+from mbdy.blocks.rig import Bias, Rig
 from mbdy.engine import Model, OptionError, load
 from mbdy.engine.core.cache import cache_folder
 from rig.client import HEAD, SharedClient, UdpClient
@@ -136,11 +137,32 @@ def test_packets_that_were_overtaken_do_not_act(model: Model) -> None:
         ({"factor": 0.0}, "positive"),
         ({"rate": "2 MHz"}, "1 us"),
         ({"rate": "1 ms"}, "Hz"),
+        ({"udp": "127.0.0.1:0", "allow": ["127.0.0.1:65536"]}, "allow: "),
+        ({"shared": 5}, "shared: .* 1 to 200"),
+        ({"record": "x" * 201}, "record: .* 1 to 200"),
+        ({"watchdog": 1e-12}, "watchdog: 1 ns"),
+        ({"watchdog": 1e30}, "watchdog: 1 ns"),
+        ({"grace": 2**64}, "grace: .* from 0 to 10000"),
+        ({"priority": 100}, "priority: .* from 1 to 99"),
+        ({"keeper": "lockstep", "shared": "mbdy-test-none", "priority": 0}, "priority: .* from 1 to 99"),
+        ({"faults": [Bias("bus.omega", scale=1e200)]}, "1e[+]100"),
+        ({"faults": [Bias("bus.omega", resolution=1e-300)]}, "1e-100"),
     ],
 )
 def test_what_cannot_be_is_refused_with_a_remedy(model: Model, options: dict[str, object], remedy: str) -> None:
     with pytest.raises(OptionError, match=remedy):
         Rig(model, **{"rate": 1000, **options})  # type: ignore[arg-type]
+
+
+def test_calls_that_cannot_be_are_refused_with_a_remedy(model: Model) -> None:
+    for value in ([0.0, np.nan, 0.0], [0.0, 0.0, np.inf]):
+        with pytest.raises(VariableError, match=r"safe: .*bus.torque.*finite"):
+            Rig(model, rate=1000, safe={"bus.torque": value})
+    with Rig(model, rate=1000) as rig:
+        with pytest.raises(OptionError, match="keeper='tick'"):
+            rig.tick()
+        with pytest.raises(OptionError, match="offset: "):
+            rig.discipline("1 kg")
 
 
 def _no_attack_acted(found: dict[str, Any], count: int) -> None:

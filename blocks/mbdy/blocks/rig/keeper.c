@@ -10,8 +10,8 @@
 
 #include "rig_inside.h"
 
-/* A measured offset is taken out over the cycles until the next one: a part of it, and a share of the sum of all. The
-   period is never trimmed by more than a hundredth. */
+/* A measured offset is taken out over the cycles until the next one: a part of it, and a share of the sum of those
+   that could be. The period is never trimmed by more than a hundredth, and as usual where no offset comes for RIG_FORGET. */
 #define TAKEN 3 / 10
 #define SUMMED 1 / 20
 #define MOST 100
@@ -46,10 +46,18 @@ static void follow(rig *it) {
     const struct shared_head *head = it->setup.shared;
     const uint32_t offsets = atomic_load_explicit(&head->offsets, memory_order_acquire);
     it->since++;
-    if (offsets == it->disciplined) return;
+    if (offsets == it->disciplined) {
+        if (it->since > RIG_FORGET / it->setup.tick) it->integral = it->view.trim = 0;
+        return;
+    }
     const int64_t most = it->setup.tick / MOST, ahead = within(atomic_load(&head->offset), RIG_SECOND), cycles = it->since;
-    it->integral = within(it->integral - ahead * SUMMED / cycles, most);
-    it->view.trim = within(-ahead * TAKEN / cycles + it->integral, most);
+    const int64_t taken = -ahead * TAKEN / cycles, summed = -ahead * SUMMED / cycles;
+    if (within(taken + it->integral + summed, most) == taken + it->integral + summed) {
+        it->integral = within(it->integral + summed, most);
+    } else if ((summed < 0) != (it->integral < 0)) {
+        it->integral = 0; /* what was summed before works against it */
+    }
+    it->view.trim = within(taken + it->integral, most);
     it->disciplined = offsets, it->since = 0;
 }
 

@@ -11,6 +11,9 @@ from mbdy.engine import Ports, UnknownNameError
 from mbdy.engine.model.faults import OptionError, shown
 from mbdy.engine.model.units import quantity
 
+LARGEST = 1e100
+"""Number of a sensor's errors, with which outputs stay finite."""
+
 
 class Act(NamedTuple):
     """What a fault is to the loop in C (``struct rig_fault``), but for when."""
@@ -78,7 +81,10 @@ class Bias(RigFault):
         for name in ("deviation", "resolution"):
             if not numbers[name] >= 0.0:
                 raise OptionError(f"{self}: {name} must not be negative, got {numbers[name]:g}")
-        return Act(CONSTANTS["RIG_BIAS"], first, size, quantity(self.bias, "1"), **numbers)
+        bias = quantity(self.bias, "1")
+        if max(abs(bias), *map(abs, numbers.values())) > LARGEST or 0.0 < numbers["resolution"] < 1.0 / LARGEST:
+            raise OptionError(f"{self}: numbers up to {LARGEST:g} and no resolution below {1 / LARGEST:g} are needed")
+        return Act(CONSTANTS["RIG_BIAS"], first, size, bias, **numbers)
 
 
 @dataclass(frozen=True)

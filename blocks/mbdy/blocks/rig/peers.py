@@ -29,12 +29,20 @@ def address(what: str, text: str) -> tuple[IPv4Address, int]:
     """``"127.0.0.1:5001"`` taken apart. Raises `OptionError`."""
     host, _, port = text.rpartition(":") if isinstance(text, str) else ("", "", "")
     try:
-        found = IPv4Address("127.0.0.1" if host in ("", "localhost") else host), int(port)
+        found = IPv4Address("127.0.0.1" if host in ("", "localhost") else host), _port(port)
     except ValueError:
         found = None
-    if found is None or not 0 <= found[1] < 1 << 16:
+    if found is None:
         raise OptionError(f"{what}: an IPv4 address and a port such as '127.0.0.1:5001' is needed, got {shown(text)}")
     return found
+
+
+def _port(text: str) -> int:
+    """A port's number. Raises ValueError."""
+    number = int(text)
+    if not 0 <= number < 1 << 16:
+        raise ValueError(text)
+    return number
 
 
 def peers(allow: Iterable[str], listens: IPv4Address, *, keyed: bool) -> list[Peer]:
@@ -56,7 +64,7 @@ def peers(allow: Iterable[str], listens: IPv4Address, *, keyed: bool) -> list[Pe
     for one in allow:
         host, _, port = one.partition(":") if isinstance(one, str) else ("", "", "")
         try:
-            found.append(Peer(IPv4Network(host), int(port or 0)))
+            found.append(Peer(IPv4Network(host), _port(port or "0")))
         except ValueError:
             example = "'192.168.0.7', '192.168.0.0/24' or '192.168.0.7:5001'"
             raise OptionError(

@@ -72,7 +72,8 @@ void rig_tick(rig *it, unsigned n) {
 
 void rig_discipline(rig *it, double offset) {
     struct shared_head *head = it->setup.shared;
-    atomic_store(&head->offset, (int64_t)offset);
+    const double most = 1.0; /* [s] more has no more effect */
+    atomic_store(&head->offset, (int64_t)(RIG_SECOND * (offset > most ? most : offset < -most ? -most : offset)));
     atomic_fetch_add(&head->offsets, 1);
 }
 

@@ -117,7 +117,7 @@ void rig_begin(rig *it);
 int rig_run(rig *it, double steps);
 /* From another thread: end after the cycle that runs. */
 void rig_stop(rig *it);
-/* From another thread: `n` ticks; a measured offset [ns] of the clock that the period is to follow, less ours. */
+/* From another thread: `n` ticks; a measured offset [s] of the clock that the period is to follow, less ours. */
 void rig_tick(rig *it, unsigned n);
 void rig_discipline(rig *it, double offset);
 

@@ -29,7 +29,7 @@ from mbdy.engine import Model
 from mbdy.engine.files.write import model_hash
 from mbdy.engine.model.faults import OptionError, RefusalError, shown
 from mbdy.engine.model.units import quantity
-from mbdy.engine.model.values import chosen, values_of, whole
+from mbdy.engine.model.values import chosen, whole
 from mbdy.engine.verification.formulations import ORDER_N
 
 KEEPERS = {"wall": CONSTANTS["RIG_WALL"], "lockstep": CONSTANTS["RIG_LOCKSTEP"], "tick": CONSTANTS["RIG_TICK"]}
@@ -46,6 +46,9 @@ LACKS = {
 """What the machine did not permit, and how to permit it."""
 FOREVER = 2.0**53
 LONGEST_KEY = 4096
+MOST_GRACE = 10_000
+MOST_TICKS = 1_000_000
+"""That are given at once."""
 
 
 class Rig:
@@ -117,7 +120,7 @@ class Rig:
         secret = _key(key)
         key_bytes = ctypes.create_string_buffer(secret)
         marks, values = self._safe_inputs(safe)
-        paced = keeper != "lockstep"
+        paced, first = keeper != "lockstep", 0 if priority is None else whole("priority", priority, 1, 99)
         schedule = self._schedule()
         self._blocks: list[SharedBlock] = []
         self._socket = None
@@ -134,15 +137,15 @@ class Rig:
                 period=self.period, tick=tick, part=part, keeper=KEEPERS[keeper],
                 policy=POLICIES[chosen("policy", policy, POLICIES)],
                 layout=self.layout.key, session=secrets.randbits(63) | 1, first=secrets.randbits(52) | 1 << 40,
-                watchdog=0 if watchdog is None else round(1e9 * seconds("watchdog", watchdog)),
-                grace=whole("grace", grace, least=0), safe=int(safe != "hold"), safe_values=values.ctypes.data,
+                watchdog=0 if watchdog is None else _silence(watchdog),
+                grace=whole("grace", grace, most=MOST_GRACE), safe=int(safe != "hold"), safe_values=values.ctypes.data,
                 safe_marks=marks.ctypes.data, socket=self._socket.fileno() if self._socket else -1,
                 allowed=ctypes.addressof(allowing), n_allowed=len(allowed),
                 key=ctypes.addressof(key_bytes), key_size=len(secret),
                 shared=self._shared(shared), ring=self._ring(record), mailboxes=int(shared is not None),
                 room=self._room(),
                 faults=ctypes.addressof(schedule), n_faults=len(self.faults),
-                priority=0 if priority is None or not paced else whole("priority", priority), lock=int(lock and paced),
+                priority=first if paced else 0, lock=int(lock and paced),
             )  # fmt: skip
             self._loop = RigLoop(
                 functions, self.plant, setup, self._socket, self._blocks, key_bytes, allowing, schedule, marks, values
@@ -197,10 +200,14 @@ class Rig:
             if variable.causality != "input":
                 raise VariableError(f"safe: {name!r} is no input")
             where = slice(variable.offset + part.start, variable.offset + part.stop)
+            given = self.plant.inputs.values[where].copy()
             try:
-                values[where] = values_of(name, variable, part, value)
-            except RefusalError as refusal:
-                raise VariableError(f"safe: {refusal}") from None
+                self.plant[name] = value
+                values[where] = self.plant.inputs.values[where]
+            except VariableError as fault:
+                raise VariableError(f"safe: {fault}") from None
+            finally:
+                self.plant.inputs.values[where] = given
             marks[where] = 1.0
         return marks, values
 
@@ -321,14 +328,20 @@ class Rig:
 
     def tick(self, n: int = 1) -> None:
         """``n`` ticks of keeper ``"tick"``; from any thread."""
-        self._functions.rig_tick(self._loop.handle, whole("n", n))
+        if self.keeper != "tick":
+            raise OptionError(f"tick: the time of this rig has keeper {self.keeper!r}; make one with keeper='tick'")
+        self._functions.rig_tick(self._loop.handle, whole("n", n, most=MOST_TICKS))
 
     def discipline(self, offset: float | str) -> None:
         """Follow another clock: ``offset`` [s] is its time less ours, as distributed clocks or PTP measure it.
 
         The period is trimmed, by a hundredth at most, so that the offset goes; from any thread, as often as measured.
+        10 s after the last measurement the clock is followed no more.
         """
-        self._functions.rig_discipline(self._loop.handle, 1e9 * quantity(offset, "s"))
+        try:
+            self._functions.rig_discipline(self._loop.handle, quantity(offset, "s"))
+        except RefusalError as refusal:
+            raise OptionError(f"offset: {refusal}") from None
 
 
 def _positive(what: str, value: object, unit: str) -> float:
@@ -339,6 +352,14 @@ def _positive(what: str, value: object, unit: str) -> float:
     if not found > 0.0:
         raise OptionError(f"{what}: must be positive, got {shown(value)}")
     return found
+
+
+def _silence(watchdog: float | str) -> int:
+    """[ns]"""
+    silence = seconds("watchdog", watchdog)
+    if not 1e-9 <= silence <= 1e9:
+        raise OptionError(f"watchdog: 1 ns to 1e9 s are needed, or None for none, got {shown(watchdog)}")
+    return round(1e9 * silence)
 
 
 def clock(period: Fraction) -> tuple[int, int]:

@@ -97,14 +97,15 @@ def _floats(entries: Any, unit: str, boolean: bool) -> Any:
     return number
 
 
-def whole(what: str, value: object, least: int = 0) -> int:
-    """``value``, a whole number of any type, from ``least`` on. Raises `OptionError`."""
+def whole(what: str, value: object, least: int = 0, most: int | None = None) -> int:
+    """``value``, a whole number of any type, from ``least`` to ``most``. Raises `OptionError`."""
     try:
         number = None if isinstance(value, bool | np.bool_) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         number = None
-    if number is None or number < least:
-        raise OptionError(f"{what}: must be a whole number >= {least}, got {shown(value)}")
+    if number is None or number < least or (most is not None and number > most):
+        range_of = f">= {least}" if most is None else f"from {least} to {most}"
+        raise OptionError(f"{what}: must be a whole number {range_of}, got {shown(value)}")
     return number
 
 
