@@ -12,6 +12,8 @@ import pytest
 
 from mbdy.app.rig import rig
 from mbdy.blocks.rig.baseline import BODY
+from mbdy.blocks.rig.shared import SharedBlock
+from mbdy.engine import OptionError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a rig needs Linux")
 
@@ -144,3 +146,16 @@ def test_what_did_not_come_about_is_told(said):
     assert told.count("never began") == 2
     assert "only a packet" in err
     assert not left.exists()
+
+
+def test_shared_memory_that_a_limit_forbids_is_told_and_leaves_no_name():
+    import resource
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 10, limits[1]))
+    try:
+        with pytest.raises(OptionError, match="ulimit -f"):
+            SharedBlock("record", "mbdy-test-limit", 1 << 20)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not Path("/dev/shm/mbdy-test-limit").exists()

@@ -32,7 +32,13 @@ class SharedBlock:
                 )
             self.path = FOLDER / name
             self._file = self._made(what, self.path)
-            os.ftruncate(self._file, size)
+            try:
+                os.ftruncate(self._file, size)
+            except OSError as fault:
+                self.close()
+                raise OptionError(
+                    f"{what}: no {size} bytes of shared memory: {fault.strerror}; raise the limit of ulimit -f"
+                ) from None
             self._map = mmap.mmap(self._file, size)
         self._view = ctypes.c_char.from_buffer(self._map)
         self.address = ctypes.addressof(self._view)
