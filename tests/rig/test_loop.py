@@ -42,9 +42,9 @@ import numpy as np
 from mbdy.blocks.rig import Force, Rig
 from rig.client import UdpClient
 counts = (ctypes.c_ulong * 65536).in_dll(ctypes.CDLL(None), "allocations")
-with Rig(sys.argv[1], rate="1 kHz", udp="127.0.0.1:0", key=b"k", record="mbdy-test-allocations",
+with Rig(sys.argv[1], rate="1 kHz", udp="127.0.0.1:0", key=b"of a test", record="mbdy-test-allocations",
          faults=[Force("bus.torque[1]", 0.0, at=0.1, until=0.2)]) as rig:
-    client = UdpClient(rig.layout, rig.address, key=b"k")
+    client = UdpClient(rig.layout, rig.address, key=b"of a test")
     rig.start(1.0)
     mark = lambda: (rig.counters["cycles"], counts[rig.thread % 65536])
     client.greet()

@@ -133,7 +133,7 @@ def test_packets_that_were_overtaken_do_not_act(model: Model) -> None:
         ({"keeper": "lockstep"}, "give udp or shared"),
         ({"keeper": "clock"}, "choose one of"),
         ({"policy": "never"}, "choose one of"),
-        ({"key": b""}, "1 to"),
+        ({"key": b"1234567"}, "8 to"),
         ({"factor": 0.0}, "positive"),
         ({"rate": "2 MHz"}, "1 us"),
         ({"rate": "1 ms"}, "Hz"),

@@ -40,7 +40,7 @@ def test_an_interrupt_ends_the_run_and_another_may_follow(model: Model) -> None:
 
 def test_a_rig_that_is_let_go_of_ends(model: Model) -> None:
     name = "mbdy-test-dropped"
-    rig = Rig(model, rate="1 kHz", udp="127.0.0.1:0", key=b"k", shared=name, record=f"{name}-ring")
+    rig = Rig(model, rate="1 kHz", udp="127.0.0.1:0", key=b"of a test", shared=name, record=f"{name}-ring")
     plant = rig.plant
     rig.start(60.0)
     del rig

@@ -48,8 +48,6 @@ Require = Annotated[
 ]
 Judged = list[tuple[str, bool]]
 """Requirements with what was measured, and whether each is kept."""
-LEAST_KEY = 8
-"""Bytes of a key: fewer are guessed."""
 HEADERS = {".h": "c_header", ".hpp": "c_header", ".py": "numpy_module"}
 """Ending of a file for clients: what writes its text."""
 
@@ -250,7 +248,7 @@ def _listens(udp: str, bind: str | None) -> str:
 
 def _sealing(path: Path | None) -> bytes | None:
     """The key in the file at ``path``, without the line's end that editors leave there."""
-    from mbdy.blocks.rig.rig import LONGEST_KEY
+    from mbdy.blocks.rig.rig import LEAST_KEY, LONGEST_KEY
 
     if path is None:
         return None

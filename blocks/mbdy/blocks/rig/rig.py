@@ -45,7 +45,7 @@ LACKS = {
 }
 """What the machine did not permit, and how to permit it."""
 FOREVER = 2.0**53
-LONGEST_KEY = 4096
+LEAST_KEY, LONGEST_KEY = 8, 4096
 MOST_GRACE = 10_000
 MOST_TICKS = 1_000_000
 """That are given at once."""
@@ -67,7 +67,7 @@ class Rig:
     ``shared``    name of a block under /dev/shm by which packets go too.
     ``allow``     who may send: IPv4 addresses, networks, or addresses with a port. This machine where left out; a rig
                   that is open to the network needs it, or a key.
-    ``key``       bytes or text; packets then end with their HMAC-SHA256, and others are forged.
+    ``key``       8 bytes or letters at least; packets then end with their HMAC-SHA256, and others are forged.
     ``watchdog``  [s] without inputs that act, by the clock, after which the ``safe`` inputs act and another controller
                   is taken; None for none.
     ``safe``      ``"hold"``, ``"zero"`` (forces, torques, accelerations and flows are 0) or inputs by name.
@@ -372,6 +372,6 @@ def clock(period: Fraction) -> tuple[int, int]:
 
 def _key(key: bytes | str | None) -> bytes:
     found = b"" if key is None else key.encode() if isinstance(key, str) else key
-    if not isinstance(found, bytes) or (key is not None and not found) or len(found) > LONGEST_KEY:
-        raise OptionError(f"key: 1 to {LONGEST_KEY} bytes or letters are needed, got {shown(key)}")
+    if not isinstance(found, bytes) or (key is not None and not LEAST_KEY <= len(found) <= LONGEST_KEY):
+        raise OptionError(f"key: {LEAST_KEY} to {LONGEST_KEY} bytes or letters are needed, got {shown(key)}")
     return found
