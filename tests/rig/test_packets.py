@@ -195,6 +195,8 @@ def test_nobody_who_greets_takes_the_place_of_a_controller(model: Model) -> None
         client.send(client.packet(rig.plant.inputs.values, answers=0))
         rig.tick()
         client.receive()
+        for one in others:  # before it acts, too
+            one.send(one.packet(rig.plant.inputs.values, answers=0))
         client.send(client.packet(rig.plant.inputs.values))
         rig.tick()
         client.receive()

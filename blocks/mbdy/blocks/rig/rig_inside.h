@@ -55,7 +55,7 @@ struct commander {
 
 struct listener {
     struct sockaddr_in at;
-    int64_t heard, acted; /* [ns] when it sent last, and when such inputs that acted; 0 for never */
+    int64_t since, heard, acted; /* [ns] when it came, sent last, and sent inputs that acted; 0 for never */
 };
 
 struct plant_calls {

@@ -22,9 +22,11 @@ static struct mailbox *mailbox_of(rig *it, int64_t which) {
     return (struct mailbox *)(void *)((char *)it->setup.shared + RIG_SHARED_HEAD + which * it->setup.room);
 }
 
-/* Whether inputs of this listener act, or did within the time after which another's may. */
-static int at_work(const rig *it, const struct listener *one, int64_t now) {
-    return one->acted && (one->acted == it->pilot.heard || now - one->acted < wire_patience(it));
+/* Whether inputs of this listener act, or did within the time after which another's may; beside one that greets also
+   whether it has had less than RIG_SILENCE to begin. */
+static int at_work(const rig *it, const struct listener *one, int64_t now, int acts) {
+    if (one->acted) return one->acted == it->pilot.heard || now - one->acted < wire_patience(it);
+    return !acts && now - one->since < RIG_SILENCE;
 }
 
 void transport_listen(rig *it, const struct sockaddr_in *at, int64_t now, int acts) {
@@ -32,12 +34,12 @@ void transport_listen(rig *it, const struct sockaddr_in *at, int64_t now, int ac
     for (; place < it->n_listeners; place++) {
         const struct listener *one = &it->listeners[place];
         if (one->at.sin_addr.s_addr == at->sin_addr.s_addr && one->at.sin_port == at->sin_port) break;
-        if (!at_work(it, one, now) && (oldest < 0 || one->heard < it->listeners[oldest].heard)) oldest = place;
+        if (!at_work(it, one, now, acts) && (oldest < 0 || one->heard < it->listeners[oldest].heard)) oldest = place;
     }
     if (place == RIG_LISTENERS) place = oldest; /* whoever greets takes no place of one that acts */
     if (place < 0) return;
     struct listener *one = &it->listeners[place];
-    if (place == oldest || place == it->n_listeners) *one = (struct listener){.at = *at};
+    if (place == oldest || place == it->n_listeners) *one = (struct listener){.at = *at, .since = now};
     if (place == it->n_listeners) it->n_listeners++;
     one->heard = now;
     if (acts) one->acted = now;
