@@ -149,8 +149,11 @@ def test_what_is_warmed_up_on_leaves_no_trace(model: Model) -> None:
             rig.start(0.6)
         rig.tick(10)
         assert rig.wait().counters["cycles"] == 20
+        rigged.step(0.5)
+        with pytest.raises(StepError, match=r"the plant stands at 1\.02 s and the rig at 0\.52 s"):
+            rig.start()
     with pytest.raises(OptionError, match="closed"):
-        rig.run(1.0)
+        rig.run(2.0)
 
 
 def test_names_in_use_are_refused_and_those_left_behind_taken(model: Model) -> None:

@@ -38,6 +38,13 @@ def test_an_interrupt_ends_the_run_and_another_may_follow(model: Model) -> None:
         signal.signal(signal.SIGALRM, before)
 
 
+def test_a_run_ends_between_two_ticks(model: Model) -> None:
+    with Rig(model, rate="0.1 Hz") as rig:
+        rig.start()
+        rig.stop()
+        assert rig.wait().counters["cycles"] == 0
+
+
 def test_a_rig_that_is_let_go_of_ends(model: Model) -> None:
     name = "mbdy-test-dropped"
     rig = Rig(model, rate="1 kHz", udp="127.0.0.1:0", key=b"of a test", shared=name, record=f"{name}-ring")

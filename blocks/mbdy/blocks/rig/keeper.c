@@ -69,9 +69,12 @@ static int wait_for_clock(rig *it) {
         count_time(&it->view.wake, it->woken - it->deadline);
         return 1;
     }
-    const struct timespec until = {.tv_sec = it->deadline / RIG_SECOND, .tv_nsec = it->deadline % RIG_SECOND};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) && !it->stop) continue;
-    it->woken = rig_now();
+    for (; it->woken < it->deadline; it->woken = rig_now()) {
+        if (it->stop) return 0;
+        const int64_t to = it->deadline - it->woken < RIG_PATIENCE ? it->deadline : it->woken + RIG_PATIENCE;
+        const struct timespec until = {.tv_sec = to / RIG_SECOND, .tv_nsec = to % RIG_SECOND};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+    }
     count_time(&it->view.wake, it->woken - it->deadline);
     it->oversleeping = it->woken - it->deadline >= it->setup.tick;
     return 1;

@@ -155,6 +155,7 @@ class Rig:
             raise
         self._closed = False
         self._view = self._loop.view
+        self._began_at = self.plant.time
         weakref.finalize(self, self._loop.close)
 
     def _room(self) -> int:
@@ -294,6 +295,10 @@ class Rig:
                 raise StepError(f"until: the plant stands at {self.plant.time:g} s, one period more is the least")
         if self._closed:
             raise OptionError("rig: closed; make another")
+        stands = self._began_at + self.period * self._view.counters.cycles
+        if abs(self.plant.time - stands) > self.period / 2:
+            where = f"the plant stands at {self.plant.time:g} s and the rig at {stands:g} s"
+            raise StepError(f"rig: {where}; make the rig where the plant is")
         self.plant.outputs()  # says now what is to be said of the start
         self._loop.start(float(steps))
 

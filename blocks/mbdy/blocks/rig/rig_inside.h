@@ -13,7 +13,7 @@
 enum { RIG_SENT = 256, RIG_SESSIONS = 64, RIG_AT_ONCE = 512, RIG_REQUEST = 2 }; /* packets that are looked at in one cycle; doubles of a
                                                                                    fault's packet */
 #define RIG_SECOND 1000000000
-#define RIG_PATIENCE 50000000       /* [ns] a lock-step loop looks that often whether it is to stop */
+#define RIG_PATIENCE 50000000       /* [ns] a loop that waits looks that often whether it is to stop */
 #define RIG_SILENCE RIG_SECOND      /* [ns] after which another session is taken, without a watchdog */
 #define RIG_FORGET (10LL * RIG_SECOND) /* [ns] listeners and clocks that are silent for so long are told, and followed, no more */
 #define RIG_OPERATOR 10000          /* outputs that may have been sent since those that a fault's packet answers */
