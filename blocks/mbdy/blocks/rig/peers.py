@@ -38,10 +38,10 @@ def address(what: str, text: str) -> tuple[IPv4Address, int]:
 
 
 def _port(text: str) -> int:
-    """A port's number. Raises ValueError."""
+    """A port's number. Raises ValueError, or `OptionError`, which is one."""
     number = int(text)
     if not 0 <= number < 1 << 16:
-        raise ValueError(text)
+        raise OptionError(f"ports are from 0 to 65535, got {text}")
     return number
 
 
