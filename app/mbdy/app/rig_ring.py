@@ -18,14 +18,14 @@ RING = "mbdy-"
 
 def ring_name() -> str:
     """The ring of this process; those that processes of this user have left behind (they were killed) are removed."""
-    from mbdy.blocks.rig.shared import FOLDER
+    from mbdy.blocks.rig.shared import FOLDER, taken_away
 
     for path in FOLDER.glob(f"{RING}*"):
         number = path.name.removeprefix(RING)
         if number.isdecimal() and not _alive(int(number)):
             with suppress(OSError):
-                if path.lstat().st_uid == os.getuid() and _unlocked(path):
-                    path.unlink()
+                if path.lstat().st_uid == os.getuid() and not path.is_symlink():
+                    taken_away(path)
     return f"{RING}{os.getpid()}"
 
 
@@ -36,20 +36,6 @@ def _alive(process: int) -> bool:
         return False
     except PermissionError:
         pass
-    return True
-
-
-def _unlocked(path: Path) -> bool:
-    """Whether no rig holds ``path``, in another container that shares the folder either."""
-    import fcntl
-
-    file = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(file)
     return True
 
 

@@ -8,6 +8,9 @@ from typing import Any
 
 from mbdy.blocks.rig.histogram import Histogram, duration
 
+TOLD = (50, 99, 99.99)
+"""Percentiles that are told of times."""
+
 
 @dataclass(frozen=True)
 class FaultEvent:
@@ -47,13 +50,7 @@ class RigResult:
     def facts(self) -> dict[str, Any]:
         """All of it as plain numbers and texts."""
         times = {
-            name: {
-                "count": h.count,
-                "p50": h.percentile(50),
-                "p99": h.percentile(99),
-                "p99.99": h.percentile(99.99),
-                "max": h.max,
-            }
+            name: {"count": h.count, **{f"p{p:g}": h.percentile(p) for p in TOLD}, "max": h.max}
             for name, h in self.histograms.items()
             if h.count
         }
@@ -74,7 +71,7 @@ class RigResult:
         ]
         for name, times in self.histograms.items():
             if times.count:
-                values = ", ".join(f"p{p:g} {duration(times.percentile(p))}" for p in (50, 99, 99.99))
+                values = ", ".join(f"p{p:g} {duration(times.percentile(p))}" for p in TOLD)
                 lines.append(f"{name}: {values}, highest {duration(times.max)}, of {times.count}")
         told = ("cycles", "missed", "late_cycles", "overslept", "skipped", "unrecorded")
         packets = [f"{value} {name}" for name, value in count.items() if value and name not in told]

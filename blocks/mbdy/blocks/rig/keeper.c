@@ -65,10 +65,7 @@ static int wait_for_clock(rig *it) {
     follow(it);
     keeper_pass(it, 1);
     it->woken = rig_now();
-    if (it->woken >= it->deadline) { /* behind, for the reason that it was before */
-        count_time(&it->view.wake, it->woken - it->deadline);
-        return 1;
-    }
+    const int behind = it->woken >= it->deadline; /* for the reason that it was before */
     for (; it->woken < it->deadline; it->woken = rig_now()) {
         if (it->stop) return 0;
         const int64_t to = it->deadline - it->woken < RIG_PATIENCE ? it->deadline : it->woken + RIG_PATIENCE;
@@ -76,7 +73,7 @@ static int wait_for_clock(rig *it) {
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
     }
     count_time(&it->view.wake, it->woken - it->deadline);
-    it->oversleeping = it->woken - it->deadline >= it->setup.tick;
+    if (!behind) it->oversleeping = it->woken - it->deadline >= it->setup.tick;
     return 1;
 }
 

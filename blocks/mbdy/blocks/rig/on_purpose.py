@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
@@ -28,7 +29,7 @@ class Act(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RigFault:
+class RigFault(ABC):
     """A fault from ``at`` to ``until`` [s] of the plant's time, numbers or texts with unit.
 
     Without ``at`` only a packet sets it on, and another one off; without ``until`` it stays.
@@ -37,9 +38,9 @@ class RigFault:
     at: float | str | None = None
     until: float | str | None = None
 
+    @abstractmethod
     def act(self, ports: Ports) -> Act:
         """What it does to a plant's variables; `VariableError` where it has none of them."""
-        raise NotImplementedError
 
 
 def _place(ports: Ports, fault: RigFault, name: str, causality: str, remedy: str) -> tuple[int, int, bool]:

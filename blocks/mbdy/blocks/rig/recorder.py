@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 
 from mbdy.blocks.errors import RecordError
 from mbdy.blocks.rig.layout import PacketLayout
+from mbdy.blocks.rig.library import CONSTANTS
+from mbdy.blocks.rig.shared import FOLDER
 from mbdy.engine.model.faults import MissingPackageError, OptionError, WriteError, shown
 from mbdy.engine.model.whole_file import probe, whole_file
 
@@ -39,9 +41,8 @@ HEAD = np.dtype(
     ]
 )
 """``struct ring_head`` of the loop."""
-HEAD_SIZE = 64
+HEAD_SIZE = CONSTANTS["RIG_RING_HEAD"]
 MODULE = "mbdy.blocks.rig.recorder"
-FOLDER = Path("/dev/shm")
 PAUSE = 0.02
 """[s] between two looks into the ring."""
 ROWS = 4096

@@ -47,18 +47,8 @@ class SharedBlock:
     def _made(what: str, path: Path) -> int:
         import fcntl  # which Windows has not: layouts and headers are for all systems
 
-        try:
-            old = os.open(path, os.O_RDWR)
-        except FileNotFoundError:
-            pass
-        else:
-            try:
-                fcntl.flock(old, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                path.unlink()
-            except BlockingIOError:
-                raise OptionError(f"{what}: {path} is another rig's that runs; take another name") from None
-            finally:
-                os.close(old)
+        if not taken_away(path):
+            raise OptionError(f"{what}: {path} is another rig's that runs; take another name")
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return file
@@ -70,3 +60,21 @@ class SharedBlock:
                 self.path.unlink(missing_ok=True)
             os.close(self._file)
             self.path = None
+
+
+def taken_away(path: Path) -> bool:
+    """Removes a block that was left behind, if one is there; False where a rig holds it, in another container too."""
+    import fcntl
+
+    try:
+        file = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink()
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(file)
+    return True
