@@ -126,6 +126,56 @@ POLICIES = {
 """Of five ticks at once: cycles, skipped ticks, late cycles, the end."""
 
 
+def _cycled(rig: Rig, cycles: int) -> int:
+    for _ in range(400):
+        if rig.counters["cycles"] >= cycles:
+            break
+        time.sleep(0.005)
+    return rig.counters["cycles"]
+
+
+def test_a_count_of_ticks_that_goes_back_begins_anew(model: Model) -> None:
+    name = "mbdy-test-ticks"
+    with Rig(model, rate="1 kHz", keeper="tick", shared=name) as rig:
+        ticks = np.memmap(Path("/dev/shm") / name, np.uint32, "r+")[4:5]
+        rig.start()
+        for count in (5, 2):
+            ticks[0] = count
+            assert _cycled(rig, 5) == 5
+            time.sleep(0.3)  # several looks of the loop
+        assert rig.counters["cycles"] == 5
+        rig.tick(3)
+        assert _cycled(rig, 8) == 8
+
+
+def test_answers_of_any_age_that_act_are_timed(model: Model) -> None:
+    with Rig(model, rate="1 kHz", keeper="tick", grace=1000, **UDP) as rig:
+        assert rig.address
+        client = UdpClient(rig.layout, rig.address)
+        u = rig.plant.inputs.values.copy()
+        rig.start()
+        client.send(client.packet(u, answers=0))
+        while (first := client.receive(0.05)) is None:
+            rig.tick()
+        rig.tick(400)
+        assert _cycled(rig, rig.counters["cycles"] + 300) >= 300
+        client.send(client.packet(u, answers=first.sequence))
+        for _ in range(400):
+            if rig.counters["acted"]:
+                break
+            rig.tick()
+            time.sleep(0.005)
+        client.close()
+        assert (rig.counters["acted"], rig.histograms["trip"].count) == (1, 1)
+
+
+def test_a_slow_rig_is_warm_in_time_and_can_be_ended(model: Model) -> None:
+    with Rig(model, rate="10 mHz") as rig:  # 200 steps of 100 s are too many
+        rig.start()
+        rig.stop()
+        assert rig.wait().end == "asked"
+
+
 @pytest.mark.parametrize("policy", POLICIES)
 def test_policies_for_late_cycles(model: Model, policy: Any) -> None:
     cycles, skipped, late, end = POLICIES[policy]

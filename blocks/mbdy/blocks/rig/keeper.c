@@ -80,8 +80,9 @@ static int wait_for_clock(rig *it) {
 static int wait_for_tick(rig *it) {
     struct shared_head *head = it->setup.shared;
     uint32_t ticks;
-    while ((ticks = atomic_load_explicit(&head->ticks, memory_order_acquire)) == it->ticked) {
+    while ((int32_t)((ticks = atomic_load_explicit(&head->ticks, memory_order_acquire)) - it->ticked) <= 0) {
         if (it->stop) return 0;
+        it->ticked = ticks; /* a count that goes back begins anew */
         futex_wait(&head->ticks, ticks, RIG_PATIENCE);
     }
     it->ticked++;

@@ -96,7 +96,9 @@ static void warm(rig *it) {
     plant_logger *logger = of->logger;
     of->logger = ignore;
     it->calls.save(of, it->scratch, it->calls.state_size(of));
-    for (int i = 0; i < RIG_WARMING && it->calls.advance(of, it->setup.period, MBDY_HELD) <= PLANT_WARNING; i++) {
+    const int64_t most = rig_now() + RIG_WARM;
+    for (int i = 0; i < RIG_WARMING && !it->stop && rig_now() < most; i++) {
+        if (it->calls.advance(of, it->setup.period, MBDY_HELD) > PLANT_WARNING) break;
         memcpy(it->shown, it->y, sizeof(double) * it->n_y);
         wire_write(it, 0);
     }

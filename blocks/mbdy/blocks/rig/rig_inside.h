@@ -10,9 +10,10 @@
 #include "rig.h"
 #include "seal.h"
 
-enum { RIG_SENT = 256, RIG_SESSIONS = 64, RIG_AT_ONCE = 512, RIG_REQUEST = 2 }; /* packets that are looked at in one cycle; doubles of a
+enum { RIG_SENT = 16384, RIG_SESSIONS = 1024, RIG_AT_ONCE = 512, RIG_REQUEST = 2 }; /* packets that are looked at in one cycle; doubles of a
                                                                                    fault's packet */
 #define RIG_SECOND 1000000000
+#define RIG_WARM RIG_SECOND         /* [ns] that steps on scratch take at most */
 #define RIG_PATIENCE 50000000       /* [ns] a loop that waits looks that often whether it is to stop */
 #define RIG_SILENCE RIG_SECOND      /* [ns] after which another session is taken, without a watchdog */
 #define RIG_FORGET (10LL * RIG_SECOND) /* [ns] listeners and clocks that are silent for so long are told, and followed, no more */
