@@ -79,6 +79,17 @@ def test_what_cannot_be_recorded_is_told_before_the_run(ring, tmp_path):
         RingRecorder(LAYOUT, "mbdy-no-such-ring", tmp_path / "run.csv")
 
 
+def test_two_do_not_record_into_one_file(ring, tmp_path):
+    name, head, write = ring
+    with RingRecorder(LAYOUT, name, tmp_path / "run.csv") as first:
+        with pytest.raises(MbdyError, match=r"run\.csv\.part.*another process writes it"):
+            RingRecorder(LAYOUT, name, tmp_path / "run.csv")
+        write(np.arange(len(NAMES)))
+        head["closed"] = 1
+    assert first.rows == 1
+    assert (table(tmp_path / "run.csv") == np.arange(len(NAMES))).all()
+
+
 def test_rows_of_a_recorder_that_was_killed_are_kept_and_named(ring, tmp_path):
     name, _, write = ring
     recorder = RingRecorder(LAYOUT, name, tmp_path / "run.csv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import stat
@@ -25,7 +26,8 @@ def whole_file(path: str | os.PathLike[str], *, binary: bool = False, keep: bool
     """A file to write, UTF-8 or ``binary``, that is at ``path`` once the block has ended well.
 
     Until then, and after any fault, ``path`` is as it was. Links are followed, to a file that is not there yet too, and
-    keep pointing to it; a stream (`is_stream`) is written straight. ``keep``: a fault leaves PATH.part.
+    keep pointing to it; a stream (`is_stream`) is written straight. ``keep``: a fault leaves PATH.part, which one
+    process alone writes (not on Windows).
 
     Raises as `writing`.
     """
@@ -40,7 +42,7 @@ def whole_file(path: str | os.PathLike[str], *, binary: bool = False, keep: bool
             target = Path(os.path.realpath(path))
             if keep:
                 part = Path(f"{target}.part")
-                handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+                handle = _alone(part)
             else:
                 handle, name = tempfile.mkstemp(dir=target.parent, prefix=PART, suffix=".part")
                 part = Path(name)
@@ -53,6 +55,22 @@ def whole_file(path: str | os.PathLike[str], *, binary: bool = False, keep: bool
         finally:
             if part and not keep:
                 part.unlink(missing_ok=True)
+
+
+def _alone(part: Path) -> int:
+    """An empty file, open and locked; OSError where another process writes it."""
+    import fcntl
+
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not (part.exists() and os.path.samestat(os.fstat(handle), part.stat())):
+            raise BlockingIOError  # it has just been moved into place
+    except BlockingIOError:
+        os.close(handle)
+        raise OSError(errno.EBUSY, "another process writes it; take another name", str(part)) from None
+    os.ftruncate(handle, 0)
+    return handle
 
 
 @contextmanager
