@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import cache
 
 import numpy as np
 import pytest
@@ -35,11 +36,17 @@ def stiff(*, out: float = 0.0, damping: float = 0.0) -> Model:
     return Model(name="stiff", bodies=(bus, arm), initial=initial)
 
 
+@cache
+def mass() -> Plant:
+    """A mass that slides on a spring with damper."""
+    slide = Joint(to="inertial", kind="prismatic", translations=((1.0, 0.0, 0.0),))
+    body = Body(name="mass", mass=1.0, inertia=diagonal(1.0, 1.0, 1.0), joint=slide)
+    return Plant(Model(name="mass", bodies=(body,)), step=1.0, integrator="rosenbrock")
+
+
 def growth(z: complex) -> complex:
     """What a step of 1 s makes of 1 in ``x' = z x``, z being one of the two roots of a mass on a spring with damper."""
-    slide = Joint(to="inertial", kind="prismatic", translations=((1.0, 0.0, 0.0),))
-    mass = Body(name="mass", mass=1.0, inertia=diagonal(1.0, 1.0, 1.0), joint=slide)
-    plant = Plant(Model(name="mass", bodies=(mass,)), step=1.0, integrator="rosenbrock")
+    plant = mass()
     other = z.conjugate() if z.imag else -z
     plant["mass.joint.stiffness"] = (z * other).real
     plant["mass.joint.damping"] = -(z + other).real

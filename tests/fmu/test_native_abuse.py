@@ -137,6 +137,7 @@ def check_coverage(said: str, one: Native) -> None:
     assert found[f"fmi{one.fmi[0]}DoStep"][0] > REAL_STEPS * sum(map(sum, found.values()))
 
 
+@pytest.mark.slow
 def test_sanitizers_find_nothing_in_random_calls(fmu, tmp_path):
     seen_by(SEES_MEMORY, tmp_path)
     said = ran([driver(watched(fmu, SEES_MEMORY), tmp_path, SEES_MEMORY), 1, MANY])
