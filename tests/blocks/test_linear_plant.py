@@ -63,8 +63,7 @@ def test_copies_are_linear_too(five_body):
     ("kind", "fmi"),
     [
         ("python", "3.0"),
-        ("native", "2.0"),
-        *(pytest.param(*one, marks=pytest.mark.slow) for one in (("python", "2.0"), ("native", "3.0"))),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in (("python", "2.0"), ("native", "2.0"), ("native", "3.0"))),
     ],
 )
 def test_its_fmus_are_the_plant_bit_for_bit(kind, fmi, tmp_path):
@@ -81,6 +80,7 @@ def test_its_fmus_are_the_plant_bit_for_bit(kind, fmi, tmp_path):
     client.fmu.freeInstance()
 
 
+@pytest.mark.slow
 def test_the_partly_linear_fmu_is_its_plant_bit_for_bit(five_body, tmp_path):
     dynamics = PartlyLinear(("boom_link", "boom"))
     made = export_fmu(five_body, tmp_path / "partly.fmu", kind="native", fmi="3.0", dynamics=dynamics)

@@ -61,8 +61,11 @@ def run(door: Door, model: Model) -> np.ndarray:
 
 
 def combinations() -> list:
+    def marks(*parts: str) -> tuple:
+        return (pytest.mark.slow,) if SLOW.intersection(parts) or parts == ("flexible_four_bar", "rosenbrock") else ()
+
     return [
-        pytest.param(name, integrator, id=f"{name}-{integrator}", marks=pytest.mark.slow if name in SLOW else ())
+        pytest.param(name, integrator, id=f"{name}-{integrator}", marks=marks(name, integrator))
         for name in SYSTEMS
         for integrator in INTEGRATORS.get(name, ("rk4",))
     ]

@@ -113,7 +113,8 @@ def test_the_sources_build_the_same_fmu(fmu, unpacked, fmi, opened):
     rebuilt.fmu.freeInstance()
 
 
-@only(QUICK_NATIVE)
+@pytest.mark.slow
+@only(NATIVE)
 def test_sources_are_clean_c(unpacked, fmi):
     listed = sources_of(unpacked, fmi)
     assert {file.name for file in (unpacked / "sources").glob("*.c")} == set(listed)

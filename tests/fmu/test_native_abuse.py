@@ -189,6 +189,7 @@ def test_valgrind_finds_nothing_in_random_calls(fmu, tmp_path, calls):
     assert said_calls(said) >= calls
 
 
+@pytest.mark.slow
 def test_threads_do_not_meet(fmu, tmp_path):
     """Each answers to the bit as it does alone, which the driver compares."""
     seen_by(SEES_RACES, tmp_path)

@@ -141,7 +141,7 @@ def test_what_did_not_come_about_is_told(said):
         "one.toml", "--until", "0.0205", "--udp", "127.0.0.1:0", *never, "--record", "a.csv", "--json"
     )
     told = " ".join(json.loads(out)["warnings"])
-    assert status == 0
+    assert status == 0, out + err
     assert "the run ends at 0.02 s" in told
     assert told.count("never began") == 2
     assert "only a packet" in err
