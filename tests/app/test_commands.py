@@ -283,7 +283,9 @@ def test_without_a_compiler_a_run_is_refused(satellite: Path, process):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process there cannot be sent Ctrl-C alone")
-@pytest.mark.parametrize(("how", "status"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("how", "status"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)]
+)
 def test_an_interrupted_run_keeps_its_rows(satellite: Path, environment, how: signal.Signals, status: int):
     command = [sys.executable, "-m", "mbdy", "simulate", str(satellite)]
     for _ in range(2):  # the first compiles, the second says how long a start takes here

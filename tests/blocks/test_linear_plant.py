@@ -59,11 +59,14 @@ def test_copies_are_linear_too(five_body):
     np.testing.assert_array_equal(copy.step(0.1).values, plant.step(0.1).values)
 
 
+LONG = (("python", "2.0"), ("native", "2.0"), ("native", "3.0"))
+
+
 @pytest.mark.parametrize(
     ("kind", "fmi"),
     [
         ("python", "3.0"),
-        *(pytest.param(*one, marks=pytest.mark.slow) for one in (("python", "2.0"), ("native", "2.0"), ("native", "3.0"))),
+        *(pytest.param(kind, fmi, marks=pytest.mark.slow) for kind, fmi in LONG),
     ],
 )
 def test_its_fmus_are_the_plant_bit_for_bit(kind, fmi, tmp_path):
