@@ -358,6 +358,32 @@ def test_inputs_are_recorded_on_request(satellite: Path, tmp_path: Path, mbdy):
     assert "no input matches 'bus.torqe'; nearest: bus.torque" in said.err
 
 
+def test_steps_by_a_tolerance(satellite: Path, tmp_path: Path, mbdy):
+    """A run that is resumed keeps its tolerance and has the bits of the whole; both tell how many steps there were."""
+    asked = ("--integrator", "dopri5", "--tolerance", "1e-7", "--every", "0.125")
+    whole = mbdy("simulate", satellite, "--until", "1", *asked, "-o", "whole.csv", "--json")
+    assert whole.json["settings"] == {
+        "until": 1.0,
+        "every": 0.125,
+        "step": None,
+        "integrator": "dopri5",
+        "tolerance": 1e-7,
+    }
+    assert mbdy("simulate", satellite, "--until", "0.5", *asked, "--save-state", "half.state").status == 0
+    said = mbdy(
+        "simulate", satellite, "--until", "1", "--resume", "half.state", "-o", "rest.csv", "--report", "rest.html"
+    )
+    assert (said.status, said.err) == (0, "")
+    assert "accepted, 0 rejected" in said.out
+    assert "accepted, 0 rejected" in (tmp_path / "rest.html").read_text()
+    rows = [(tmp_path / f"{name}.csv").read_text().splitlines() for name in ("whole", "rest")]
+    assert rows[0][5:] == rows[1][1:]
+    said = mbdy("simulate", satellite, "--until", "1", "--tolerance", "1e-7")
+    assert (said.status, "--tolerance: rk4 takes equal steps" in said.err) == (2, True)
+    said = mbdy("fmu", satellite, "-o", "s.fmu", "--integrator", "dopri5")
+    assert (said.status, "'dopri5' chooses its steps" in said.err) == (2, True)
+
+
 @pytest.mark.parametrize("between", [(), ("--linear",)])
 def test_a_run_is_resumed_from_a_file(between, satellite: Path, tmp_path: Path, mbdy):
     (tmp_path / "in.csv").write_text("time,left.joint.torque\n0,0\n0.25,0.1\n0.75,0.3\n")

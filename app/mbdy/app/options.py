@@ -28,6 +28,7 @@ def table(room: str, file: str, name: str) -> Any:
 
 
 METHODS = table("mbdy.engine", "core/integrators.py", "METHODS")
+TOLERANCE = f"{table('mbdy.engine', 'core/integrators.py', 'TOLERANCE'):g}"
 KINDS = table("mbdy.fmu", "versions.py", "KINDS")
 
 
@@ -48,6 +49,10 @@ STEP_OPTION = typer.Option(help="Longest internal step, in s or with a unit ('1 
 INTEGRATOR_OPTION = typer.Option(
     help=f"How a step is made: {'; '.join(f'{method.name}, {method.help}' for method in METHODS)}.",
     show_default=INTEGRATOR,
+)
+TOLERANCE_OPTION = typer.Option(
+    help=f"Of {' or '.join(method.name for method in METHODS if method.adaptive)}: error of a step, of states.",
+    show_default=TOLERANCE,
 )
 Step = Annotated[str, STEP_OPTION]
 Integrator = Annotated[IntegratorName, INTEGRATOR_OPTION]

@@ -26,7 +26,16 @@ from mbdy.app.common import (
     status_of,
     terminal,
 )
-from mbdy.app.options import INTEGRATOR, INTEGRATOR_OPTION, STEP, STEP_OPTION, IntegratorName, ModelFile
+from mbdy.app.options import (
+    INTEGRATOR,
+    INTEGRATOR_OPTION,
+    METHODS,
+    STEP,
+    STEP_OPTION,
+    TOLERANCE_OPTION,
+    IntegratorName,
+    ModelFile,
+)
 from mbdy.app.output_files import file_name, input_file, output_file, read_for, target
 from mbdy.app.progress import Tell, busy
 
@@ -40,6 +49,8 @@ MOST_STEPS = 1e16
 """Internal steps of a run; years of work."""
 MOST_LINES = 24
 """Rates, and positions, that a summary lists."""
+ADAPTIVE = {method.name: method.adaptive for method in METHODS}
+"""Whether an integrator chooses its steps."""
 TABLES = (".csv", ".tsv")
 """How tables are usually called."""
 
@@ -50,8 +61,10 @@ class RunSettings:
 
     until: float
     every: float
-    step: float
+    step: float | None
+    """None: as long as the tolerance allows."""
     integrator: str
+    tolerance: float | None
     inputs: Path | None
     linear: bool
     usual: bool
@@ -64,6 +77,7 @@ class RunSettings:
         every: str | None,
         step: str | None,
         integrator: IntegratorName | None,
+        tolerance: str | None,
         resume: Path | None,
         inputs: Path | None,
         *,
@@ -75,16 +89,21 @@ class RunSettings:
         end, begin = seconds(until, "--until"), before.get("time", 0.0)
         if not end > begin:
             raise RequestError(f"--until: {resume} stands at {begin:g} s; give a later end than {end:g} s")
-        internal = seconds(step, "--step") if step is not None else before.get("step", float(STEP))
-        if not (end - begin) / internal < MOST_STEPS:
+        method = integrator.value if integrator else before.get("integrator", INTEGRATOR.value)
+        adaptive = ADAPTIVE[method]
+        alike = adaptive == ADAPTIVE[before.get("integrator", method)]
+        usual = None if adaptive else float(STEP)
+        internal = seconds(step, "--step") if step is not None else before.get("step", usual) if alike else usual
+        if internal and not (end - begin) / internal < MOST_STEPS:
             said = f"{end:g} s in steps of {internal:g} s"
             raise RequestError(f"--until: {said} would never end; give a shorter --until or a longer --step")
         asked = seconds(every, "--every") if every is not None else before.get("every")
         return RunSettings(
             until=end,
-            every=asked or max(internal, usual_period(end - begin)),
+            every=asked or max(internal or 0.0, usual_period(end - begin)),
             step=internal,
-            integrator=integrator.value if integrator else before.get("integrator", INTEGRATOR.value),
+            integrator=method,
+            tolerance=_tolerance(method, tolerance, before) if adaptive or tolerance else None,
             inputs=inputs,
             linear=linear or before.get("interpolation") == "linear",
             usual=asked is None,
@@ -95,7 +114,8 @@ class RunSettings:
     ) -> dict[str, str]:
         """The settings for a report's reader, with the ``table`` of inputs and the state that were read."""
         said = {"until": f"{self.until:g} s", "recorded every": f"{self.every:g} s"}
-        said |= {"internal step": f"{self.step:g} s", "integrator": self.integrator}
+        said |= {"internal step": f"{self.step:g} s" if self.step else "by tolerance", "integrator": self.integrator}
+        said |= {"tolerance": f"{self.tolerance:g}"} if self.tolerance else {}
         if table and table.source:
             between = "linear between rows" if self.linear else "held between rows"
             said["inputs"] = f"{table.source.path}, {between}, SHA-256 {table.source.sha256}"
@@ -106,6 +126,19 @@ class RunSettings:
         return said
 
 
+def _tolerance(integrator: str, text: str | None, before: Mapping[str, Any]) -> float | None:
+    """The tolerance that is asked for, or that of the run ``before``."""
+    from mbdy.blocks.strides import tolerance_of
+    from mbdy.engine.model.faults import OptionError
+
+    try:
+        return tolerance_of(integrator, before.get("tolerance") if text is None else float(text))
+    except ValueError as fault:
+        raise RequestError(
+            f"--{fault}" if isinstance(fault, OptionError) else f"--tolerance {text}: give a number"
+        ) from None
+
+
 @guarded
 def simulate(
     model: ModelFile,
@@ -113,6 +146,7 @@ def simulate(
     every: Annotated[str | None, typer.Option(help="Time between recorded rows; about 500 rows if left out.")] = None,
     step: Annotated[str | None, STEP_OPTION] = None,
     integrator: Annotated[IntegratorName | None, INTEGRATOR_OPTION] = None,
+    tolerance: Annotated[str | None, TOLERANCE_OPTION] = None,
     assign: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any input, parameter or start value; as often as needed."),
@@ -179,7 +213,7 @@ def simulate(
             from mbdy.blocks.plant.state_file import read_state
 
             before = read_state(resume).facts
-        settings = RunSettings.of(before, until, every, step, integrator, resume, inputs, linear=linear)
+        settings = RunSettings.of(before, until, every, step, integrator, tolerance, resume, inputs, linear=linear)
         plant = _plant(loaded, settings, before, resume)
         resumed = source_files(resume.parent) if resume else ()
     begin = plant.time
@@ -204,7 +238,10 @@ def simulate(
     if report:
         from mbdy.app.report import report as write
 
-        words, warned = settings.words(assignments, table, *(resumed or (None,))), [*said_warnings, *done.faults]
+        words, warned = (
+            settings.words(assignments, table, *(resumed or (None,))) | done.strides,
+            [*said_warnings, *done.faults],
+        )
         done.keep(
             "report",
             report,
@@ -255,6 +292,14 @@ class Done:
             self.lost.append(f"{path}: {fault.strerror or fault}")
 
     @property
+    def strides(self) -> dict[str, str]:
+        """The steps that the integrator chose, in words, where it did."""
+        if self.run.strides is None:
+            return {}
+        accepted, rejected = self.run.strides
+        return {"steps": f"{accepted} accepted, {rejected} rejected"}
+
+    @property
     def where(self) -> str:
         """Where the rows of a run that ended early are."""
         rows = [str(path) for sort, path in self.kept.items() if sort != "state"]
@@ -272,7 +317,13 @@ def _plant(model: Model, settings: RunSettings, before: Mapping[str, Any], resum
 
     linear = "linear" if settings.linear else "held"
     with busy("building the equations"):
-        plant = Plant(model, step=settings.step, integrator=settings.integrator, interpolation=linear)
+        plant = Plant(
+            model,
+            step=settings.step,
+            integrator=settings.integrator,
+            tolerance=settings.tolerance,
+            interpolation=linear,
+        )
     if resume:
         plant.restore_state(resume)
         if (rows := before["every"] or settings.every) != settings.every:
@@ -374,6 +425,8 @@ def _tell(done: Done, *, as_json: bool) -> None:
         asked = {"until": settings.until, "every": settings.every, "step": settings.step}
         summary: dict[str, Any] = {"ok": not done.faults, **({"error": "\n".join(done.faults)} if done.faults else {})}
         summary["settings"] = {**asked, "integrator": settings.integrator}
+        summary["settings"] |= {"tolerance": settings.tolerance} if settings.tolerance else {}
+        summary |= {"strides": dict(zip(("accepted", "rejected"), run.strides, strict=True))} if run.strides else {}
         summary["sources"] = [source.facts() for source in done.sources]
         files = {**dict.fromkeys(("csv", "report")), **done.kept}
         show_json({**summary, **files, "warnings": said_warnings, **(facts(run) if len(run) else {})})
@@ -415,4 +468,6 @@ def summarise(done: Done) -> None:
         table.add_row(TOTALS[3], f"{worst:.2g}", "W")
     if (added := work_error(run)) is not None:
         table.add_row(TOTALS[4], f"{added:.2g}", "J")
+    for name, value in done.strides.items():
+        table.add_row(name, value, "")
     terminal().print(table)

@@ -33,7 +33,8 @@ class Run:
 
     ``run["bus.omega"]`` is (n, 3), ``run["bus.omega[2]"]`` and ``run["time"]`` are (n). ``ports`` is the model's
     table of variables, ``signals`` are those that a controller logged, ``sources`` the files that the model and its
-    inputs were read from. ``complete`` is False where a fault ended the run early. Its keys are ``"time"`` and the
+    inputs were read from. ``complete`` is False where a fault ended the run early; ``strides`` are the steps that were
+    accepted and rejected, of an integrator that chooses them. Its keys are ``"time"`` and the
     recorded variables (elements, of those that are not recorded whole), so that ``dict(run)`` has all arrays; its
     length is its number of rows.
     """
@@ -46,6 +47,7 @@ class Run:
     complete: bool = True
     signals: tuple[Variable, ...] = ()
     sources: tuple[SourceFile, ...] = ()
+    strides: tuple[int, int] | None = None
 
     def __getitem__(self, name: str) -> Array:
         if name == "time":

@@ -33,6 +33,7 @@ from mbdy.blocks.run import Run, selected
 from mbdy.blocks.signals import Signals
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.engine import Model
+from mbdy.engine.core.integrators import STEP
 from mbdy.engine.model.contents import readable
 from mbdy.engine.model.faults import MbdyError, OptionError, shown
 from mbdy.engine.verification.formulations import ORDER_N
@@ -64,8 +65,9 @@ def simulate(
     profiles: Mapping[str, Profile] | None = None,
     outputs: Iterable[str] | None = None,
     record: Iterable[str] = (),
-    step: float | str = 1e-3,
+    step: float | str | None = None,
     integrator: str = "rk4",
+    tolerance: float | None = None,
     formulation: str = ORDER_N,
     progress: bool | Progress = False,
 ) -> Run:
@@ -87,6 +89,9 @@ def simulate(
     ``outputs``     names or patterns (``"bus.*"``) to record; all by default.
     ``record``      names or patterns of inputs to record too (``"bus.x.torque"``, ``"*.torque"``): what controller,
                     table or profile has them at, each row's from its instant on.
+    ``step``, ``integrator``, ``tolerance``  as `Plant` has them. Rows lie within steps of ``"dopri5"``, on
+                    a polynomial; samples, rows of a table and corners of profiles are ends of steps, and profiles
+                    are followed in steps of 1 ms.
     ``formulation`` whose equations are stepped, see `Plant`: ``"kane"`` for a second opinion on a whole trajectory.
     ``progress``    True for a progress bar, or a function that is given the fraction done.
 
@@ -95,7 +100,7 @@ def simulate(
     """
     wanted: Interpolation = "quadratic" if profiles else "linear" if linear else "held"
     plant = model if isinstance(model, Plant) else Plant(
-        model, step=step, integrator=integrator, interpolation=wanted, formulation=formulation,
+        model, step=step, integrator=integrator, tolerance=tolerance, interpolation=wanted, formulation=formulation,
     )  # fmt: skip
     if (profiles or linear or inputs is not None) and plant.interpolation != wanted:
         raise OptionError(f'{wanted} inputs need a plant made with interpolation="{wanted}"')
@@ -104,8 +109,11 @@ def simulate(
     if controller is None and sample is not None:
         raise OptionError("sample is the period of a controller, and there is none")
     until = seconds("until", until)
-    every = seconds("every", max(plant.internal_step, usual_period(until)) if every is None else every)
-    sample = seconds("sample", plant.internal_step if sample is None else sample)
+    usual = STEP if plant.adaptive else plant.internal_step
+    every = seconds("every", max(usual, usual_period(until)) if every is None else every)
+    if sample is None and controller is not None and plant.adaptive:
+        raise OptionError(f"sample: {plant.integrator} chooses its steps; give the controller's period")
+    sample = seconds("sample", usual if sample is None else sample)
     close = resolution(until, every, sample)
     instants = grid("every", every, until, close)
     samples = np.zeros(1) if controller is None else multiples("sample", sample, until, close)
@@ -115,7 +123,7 @@ def simulate(
     times = merged(close, instants, samples, *(row[row < until - close] for row in rows))
     schedule = _Schedule(times, marks(times, instants, close), marks(times, samples, close), table, close, prescribed)
     if prescribed is not None:
-        schedule = schedule.refined(plant.internal_step)
+        schedule = schedule.refined(min(plant.internal_step, usual))
     picked = np.array(selected(plant.output_names, outputs, plant.ports.hidden_names), dtype=np.intc)
     recorder = Recorder(plant, picked, len(instants), inputs=record, table=table)
     if prescribed is not None:
@@ -156,7 +164,7 @@ class Recorder:
         except MemoryError:
             room = f"{rows:,} rows of {columns} outputs take {readable(8 * rows * columns)}"
             raise VariableError(f"{room}, more memory than there is; record fewer outputs, or less often") from None
-        self.count = 0
+        self.count, self._strides = 0, plant.strides
         span = plant.ports.span("impulses")
         self._impulses = np.flatnonzero((picked >= span.start) & (picked < span.stop))
         self._latched = np.zeros(self._impulses.size)
@@ -198,8 +206,10 @@ class Recorder:
         values = self.values[: self.count]
         if self.taken.size or signals:
             values = np.hstack([values, self.commands[: self.count], self.signals.values(self.count)])
+        accepted, rejected = (now - then for now, then in zip(self.plant.strides, self._strides, strict=True))
         return Run(
-            title, ports, tuple(names), self.time[: self.count], values, complete, signals, self.sources
+            title, ports, tuple(names), self.time[: self.count], values, complete, signals, self.sources,
+            (accepted, rejected) if self.plant.adaptive else None,
         )  # fmt: skip
 
 
@@ -248,7 +258,7 @@ def _run_rows(plant: Plant, schedule: _Schedule, step: float, recorder: Recorder
     plant.jump()
     recorder.add(0.0, plant.outputs().values)
     steps = len(times) - 1
-    inside = math.ceil(step / plant.internal_step)
+    inside = max(1, math.ceil(step / plant.internal_step))
     at_once = max(1, min(ROWS_AT_ONCE, STEPS_AT_ONCE // inside))
     for begin in range(0, steps, at_once):
         end = min(begin + at_once, steps)

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mbdy.blocks.plant import Plant
+from mbdy.blocks.strides import refuse_strides
 from mbdy.blocks.too_fast import FastMotionWarning
 from mbdy.engine import __version__
 from mbdy.engine.assembly.start import assemble
@@ -18,7 +19,7 @@ from mbdy.engine.core.integrators import INTEGRATORS
 from mbdy.engine.files.rules import ruled
 from mbdy.engine.linear.choice import Dynamics, equations_of, ported
 from mbdy.engine.model.collector import collector_still
-from mbdy.engine.model.faults import MbdyError, nearest, shown
+from mbdy.engine.model.faults import MbdyError, OptionError, nearest, shown
 from mbdy.engine.model.patterns import named_by
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.scale import energy_scale
@@ -182,6 +183,10 @@ def checked(*, fmi: str, kind: str, step: float | str, integrator: str) -> float
         if not isinstance(value, str) or value not in known:
             near = f"; {nearest(value, known)}" if isinstance(value, str) else ""
             raise ExportError(f"{what} {shown(value)}: must be one of {', '.join(map(repr, known))}{near}")
+    try:
+        refuse_strides(integrator, "an FMU takes equal ones, so that each communication step takes as long as the last")
+    except OptionError as refusal:
+        raise ExportError(str(refusal)) from None
     try:
         h = quantity(step, "s", bare=True)
     except ValueError as error:

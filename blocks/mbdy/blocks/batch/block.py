@@ -27,6 +27,7 @@ from mbdy.blocks.plant.block import FAULTS, OK, ORDERS, WARNING, WARNINGS, Logge
 from mbdy.blocks.plant.table import PlantModel, first_references
 from mbdy.blocks.plant.typed import OutputLayout
 from mbdy.blocks.run import selected
+from mbdy.blocks.strides import refuse_strides
 from mbdy.engine import Dynamics, Model, Ports, RefusalError, equations_of
 from mbdy.engine.core.binding import Owned
 from mbdy.engine.core.integrators import INTEGRATORS
@@ -137,6 +138,7 @@ class PlantBatch:
         self.model = ruled(model)
         self.internal_step = seconds("step", step)
         self.integrator = chosen("integrator", integrator, INTEGRATORS)
+        refuse_strides(integrator, "runs of a batch go side by side in equal ones")
         self.interpolation = chosen("interpolation", interpolation, ("held", "linear"))
         self.threads = whole("threads", _processors() if threads is None else threads)
         self._n = whole("n", n, 1)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from mbdy.blocks.plant.state_file import StateFile, facts_of, read_state, warn_o
 from mbdy.blocks.plant.table import PlantModel, first_references
 from mbdy.blocks.plant.typed import Inputs, OutputLayout, Outputs, inputs
 from mbdy.blocks.singular import watch
+from mbdy.blocks.strides import tolerance_of
 from mbdy.blocks.too_fast import FastLoopWarning, FastModeWarning, FastMotionWarning
 from mbdy.engine import (
     Dynamics,
@@ -37,7 +39,7 @@ from mbdy.engine import (
 )
 from mbdy.engine.assembly.start import open_loop
 from mbdy.engine.core.binding import Owned
-from mbdy.engine.core.integrators import INTEGRATORS
+from mbdy.engine.core.integrators import INTEGRATORS, STEP
 from mbdy.engine.files.rules import ruled
 from mbdy.engine.model.display import html_table
 from mbdy.engine.model.faults import OptionError, shown
@@ -53,7 +55,7 @@ ORDERS = {name: CONSTANTS[f"MBDY_{name.upper()}"] for name in ("held", "linear",
 OK, WARNING = CONSTANTS["PLANT_OK"], CONSTANTS["PLANT_WARNING"]
 FAULTS = {CONSTANTS[f"MBDY_{name}"]: fault for name, fault in
           (("FAILED", StateError), ("TORN", StateError), ("BAD_OUTPUT", StateError), ("OPPOSED", StateError),
-           ("BAD_STEP", StepError))}  # fmt: skip
+           ("STUCK", StateError), ("BAD_STEP", StepError))}  # fmt: skip
 """What a fault is raised as; `VariableError` for all others."""
 WARNINGS = {CONSTANTS[f"MBDY_{name}"]: warning for name, warning in
             (("START_MOVED", StartMovedWarning), ("DOUBTFUL", ModelWarning), ("FAST_MOTION", FastMotionWarning),
@@ -77,10 +79,13 @@ class Plant:
     """A system of bodies that steps: inputs in, rates and attitudes out.
 
     ``model``        a `Model`, or the path of a model file.
-    ``step``         [s] longest internal step, a number or a text with unit (``"1 ms"``). A communication step H is
-                     covered by ``ceil(H/step - 1e-9)`` equal internal ones.
+    ``step``         [s] longest internal step, a number or a text with unit (``"1 ms"``, which it is where None). A
+                     communication step H is covered by ``ceil(H/step - 1e-9)`` equal internal ones.
     ``integrator``   ``"rk4"``, ``"euler-cromer"`` (semi-implicit, speeds first) or ``"rosenbrock"`` (linearly implicit,
-                     order 4, L-stable: for springs, modes and stops much faster than the step).
+                     order 4, L-stable: for springs, modes and stops much faster than the step); or ``"dopri5"``, which
+                     chooses its steps by ``tolerance``, none longer than ``step`` where that is given.
+    ``tolerance``    of such an integrator: the error of a step in each state, relative to the state's size and its
+                     nominal size together; 1e-9 where None.
     ``interpolation`` ``"held"``: inputs stay over a communication step; ``"linear"``: they go on a line from their
                      values at its begin to the values set now, which are those of its end (`jump` for a jump);
                      ``"quadratic"``: on the parabola through their values at its begin, those of `middle` and those
@@ -104,15 +109,19 @@ class Plant:
         self,
         model: Model | str | PathLike[str],
         *,
-        step: float | str = 1e-3,
+        step: float | str | None = None,
         integrator: str = "rk4",
+        tolerance: float | None = None,
         interpolation: Interpolation = "held",
         formulation: str = ORDER_N,
         dynamics: Dynamics | None = None,
     ) -> None:
         self.model = ruled(model)
-        self.internal_step = seconds("step", step)
         self.integrator = chosen("integrator", integrator, INTEGRATORS)
+        self.adaptive = INTEGRATORS[integrator].adaptive
+        usual = math.inf if self.adaptive else STEP
+        self.internal_step = usual if step is None else seconds("step", step)
+        self.tolerance = tolerance_of(integrator, tolerance)
         self.interpolation = chosen("interpolation", interpolation, ORDERS)
         self.formulation = formulation
         self.dynamics = dynamics
@@ -148,6 +157,8 @@ class Plant:
             functions.mbdy_this(), ctypes.addressof(self._own), opinion, manner, self._logger, None
         )
         self._memory = Owned(handle, functions.plant_free)
+        if self.tolerance is not None:
+            functions.plant_tolerate(handle, self.tolerance)
         self._thread: int | None = get_ident()
         self._s, self._x, self._u, self._u_mid, self._u_end, self._p, self._y = (
             self._vector(which, len(names))
@@ -187,6 +198,13 @@ class Plant:
     def time(self) -> float:
         """[s] since the start; sums of steps are compensated, so a million of 1 ms are 1000 s."""
         return self._clock[0]
+
+    @property
+    def strides(self) -> tuple[int, int]:
+        """How many steps an integrator that chooses them has taken since the start, accepted and rejected."""
+        counts = (ctypes.c_double * 2)()
+        self._functions.plant_strides(self._handle, counts)
+        return int(counts[0]), int(counts[1])
 
     @property
     def middle(self) -> Inputs:
@@ -255,8 +273,10 @@ class Plant:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copies and pickles are plants of their own, at the same instant."""
-        options = (self.internal_step, self.integrator, self.interpolation, self.formulation, self.dynamics)
-        return _restored, (type(self), self.model, *options, self.save())
+        step = None if math.isinf(self.internal_step) else self.internal_step
+        options = {"step": step, "integrator": self.integrator, "tolerance": self.tolerance}
+        options |= {"interpolation": self.interpolation, "formulation": self.formulation, "dynamics": self.dynamics}
+        return _restored, (type(self), self.model, options, self.save())
 
     def __setitem__(self, name: str, value: object) -> None:
         """Set an input, a parameter, or (before the first step) a start value; see `VariableError`.
@@ -324,22 +344,25 @@ class Plant:
         table = None
         if inputs is not None:
             table = self._checked(inputs, np.empty((rows + 1, len(self._u))), "inputs")
-        done, begin = ctypes.c_int(0), self.time
-        status = self._functions.plant_run(
-            self._handle, rows, H, self._order, None if table is None else table.ctypes.data, places.ctypes.data,
-            places.size, out.ctypes.data, ctypes.byref(done),
-        )  # fmt: skip
-        if done.value and self._watch is not None and self._watch.blind:
+        done, begin, status = 0, self.time, OK
+        while done < rows and status == OK:  # more than once where a call has had strides enough
+            part = ctypes.c_int(0)
+            status = self._functions.plant_run(
+                self._handle, rows - done, H, self._order, None if table is None else table[done:].ctypes.data,
+                places.ctypes.data, places.size, out[done:].ctypes.data, ctypes.byref(part),
+            )  # fmt: skip
+            done += part.value
+        if done and self._watch is not None and self._watch.blind:
             self._watch.look(self.time, self._x)
-        elif done.value and self._watch is not None:
-            times = begin + H * np.arange(1, done.value + 1, dtype=np.float64)
-            self._watch.rows(times, out[: done.value, wanted:])
+        elif done and self._watch is not None:
+            times = begin + H * np.arange(1, done + 1, dtype=np.float64)
+            self._watch.rows(times, out[:done, wanted:])
         fault = None
         try:
             self._heed(status)
         except (VariableError, StepError, StateError) as raised:
             fault = raised
-        return out[: done.value, :wanted], fault
+        return out[:done, :wanted], fault
 
     def _run_watched(
         self, rows: int, H: float, inputs: Array | None, pick: NDArray[np.intc]
@@ -442,7 +465,9 @@ class Plant:
     @property
     def _steps(self) -> dict[str, Any]:
         """How it steps, of which its states know nothing."""
-        return {"step": self.internal_step, "integrator": self.integrator, "formulation": self.formulation}
+        step = None if math.isinf(self.internal_step) else self.internal_step
+        known = {"step": step, "integrator": self.integrator, "formulation": self.formulation}
+        return known | ({"tolerance": self.tolerance} if self.adaptive else {})
 
     @property
     def _variables(self) -> tuple[str, ...]:
@@ -501,19 +526,8 @@ class Plant:
         return array
 
 
-def _restored(
-    kind: type[Plant], model: Model, step: float, integrator: str, interpolation: Interpolation, formulation: str,
-    dynamics: Dynamics | None, snapshot: Snapshot,
-) -> Plant:  # fmt: skip
+def _restored(kind: type[Plant], model: Model, options: dict[str, Any], snapshot: Snapshot) -> Plant:
     plant = kind.__new__(kind)
-    Plant.__init__(
-        plant,
-        model,
-        step=step,
-        integrator=integrator,
-        interpolation=interpolation,
-        formulation=formulation,
-        dynamics=dynamics,
-    )
+    Plant.__init__(plant, model, **options)
     plant.restore(snapshot)
     return plant

@@ -57,8 +57,8 @@ plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *der
     it->states = model->n_x;
     for (int ref = 0; ref < own->n_variables; ref++)
         if (own->variables[ref].state >= it->states) it->states = own->variables[ref].state + 1;
-    const int n = model->n_y + 3 * model->n_u + it->states + model->n_impulses + 6 * model->n_inertias + 1;
-    it->first = calloc((size_t)(n + model->n_modes) + mbdy_kept_reals(model), sizeof(double));
+    const int n = model->n_y + 3 * model->n_u + 2 * it->states + model->n_impulses + 6 * model->n_inertias + 1;
+    it->first = calloc((size_t)(n + model->n_modes) + (it->core ? mbdy_kept_reals(it->core) : 0), sizeof(double));
     it->bodies = calloc((size_t)model->n_modes + 1, sizeof *it->bodies);
     if (!it->core || (partials && !it->partial) || !it->first || !it->bodies) {
         plant_free(it);
@@ -69,7 +69,8 @@ plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *der
     it->bend = it->slope + model->n_u;
     it->numbers = it->bend + model->n_u;
     it->rates = it->numbers + model->n_u;
-    it->weighed = it->rates + it->states;
+    it->nominals = it->rates + it->states;
+    it->weighed = it->nominals + it->states;
     it->impulses = it->weighed + 6 * model->n_inertias;
     it->amplitudes = it->impulses + model->n_impulses;
     it->kept = it->amplitudes + model->n_modes;
@@ -78,6 +79,13 @@ plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *der
     plant_reset(it);
     return it;
 }
+
+void plant_tolerate(plant *it, double tolerance) {
+    plant_get_nominals(it, it->nominals, (size_t)it->states);
+    mbdy_tolerate(it->core, tolerance, it->nominals);
+}
+
+void plant_strides(const plant *it, double counts[]) { mbdy_strides_of(it->core, counts, counts + 1); }
 
 void plant_free(plant *it) {
     if (!it) return;

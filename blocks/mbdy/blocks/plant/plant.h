@@ -86,7 +86,7 @@ typedef struct plant {
     double *slope, *bend;         /* first and second time derivative of the inputs over the next step */
     double *kept, *impulses;      /* what the core was (mbdy_keep) at the begin of a step in several calls, and the sum of its
                                      impulses */
-    double *rates;                /* derivatives of the states */
+    double *rates, *nominals;     /* derivatives of the states; how large these usually are */
     double *weighed;              /* tensors of inertia that were looked at last */
     double *amplitudes;           /* by mode, and the first mode of each one's body (mbdy_watch_bending) */
     int *bodies;
@@ -110,6 +110,9 @@ typedef struct plant {
 plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *derivatives, unsigned manner,
                  plant_logger *logger, void *owner);
 void plant_free(plant *it);
+/* Of integrators whose steps adapt (core.h): the relative tolerance of states, and how many steps were accepted and rejected. */
+void plant_tolerate(plant *it, double tolerance);
+void plant_strides(const plant *it, double counts[]);
 /* Whether the token (GUID) that an importer knows, which its standard calls `what`, is this plant's, and the variables that
    it requires are there; else says so. */
 int plant_admit(plant *it, const char *what, const char *token, const unsigned required[], size_t n);

@@ -22,11 +22,14 @@ enum { SAVED = sizeof saved / sizeof saved[0] };
 /* Doubles of the plant's own beside its vectors: outputs at the start, derivatives of the inputs. */
 static size_t own_doubles(const plant *it) { return (size_t)(it->model->n_y + 2 * it->model->n_u); }
 
-static size_t doubles(const plant *it) {
+/* Without what integrators go on with whose steps adapt, which is behind the others. */
+static size_t others(const plant *it) {
     size_t n = PLANT_MOMENT + own_doubles(it);
     for (int i = 0; i < SAVED; i++) n += (size_t)mbdy_size(it->core, saved[i]);
     return n;
 }
+
+static size_t doubles(const plant *it) { return others(it) + (size_t)mbdy_size(it->core, MBDY_STRIDE); }
 
 size_t plant_state_size(const plant *it) { return sizeof(struct header) + sizeof(double) * doubles(it); }
 
@@ -52,6 +55,7 @@ static void save(const plant *it, void *state) {
         memcpy(at, it->vector[saved[i]], sizeof(double) * (size_t)mbdy_size(it->core, saved[i]));
         at += sizeof(double) * (size_t)mbdy_size(it->core, saved[i]);
     }
+    memcpy(at, it->vector[MBDY_STRIDE], sizeof(double) * (size_t)mbdy_size(it->core, MBDY_STRIDE));
     memcpy(head.magic, magic, sizeof magic);
     strncpy(head.token, it->own->token, sizeof head.token - 1);
     head.sum = sum_of((unsigned char *)state + sizeof head, doubles(it));
@@ -69,6 +73,10 @@ static int possible(const struct plant_moment *m) {
            isfinite(m->time) && isfinite(m->lost);
 }
 
+static int damaged(plant *it, size_t size) {
+    return plant_say(it, PLANT_ERROR, "the saved state is damaged (%zu bytes): nothing was changed", size);
+}
+
 static int check(plant *it, const void *state, size_t size) {
     struct header head;
     struct plant_moment then;
@@ -81,11 +89,11 @@ static int check(plant *it, const void *state, size_t size) {
         return plant_say(it, PLANT_ERROR,
                          "the state is of another model or version (token %s), this is %s: set one of its own, nothing was changed",
                          head.token, it->own->token);
-    const int whole = size == plant_state_size(it) && head.doubles == doubles(it) &&
-                      head.sum == sum_of((const unsigned char *)state + sizeof head, doubles(it));
+    const int known = head.doubles == doubles(it) || head.doubles == others(it) || head.doubles == others(it) + mbdy_most_strides(it->model);
+    const int whole = known && size == sizeof head + sizeof(double) * head.doubles &&
+                      head.sum == sum_of((const unsigned char *)state + sizeof head, head.doubles);
     if (whole) memcpy(&then, (const char *)state + sizeof head, sizeof then);
-    if (!whole || !possible(&then))
-        return plant_say(it, PLANT_ERROR, "the saved state is damaged (%zu bytes): nothing was changed", size);
+    if (!whole || !possible(&then)) return damaged(it, size);
     if (then.exchange != it->now.exchange)
         return plant_say(it, PLANT_ERROR, "the state is of an instance for %s: nothing was changed",
                          then.exchange != 0.0 ? "model exchange" : "co-simulation");
@@ -103,6 +111,9 @@ int plant_restore(plant *it, const void *state, size_t size) {
         memcpy(it->vector[saved[i]], at, sizeof(double) * (size_t)mbdy_size(it->core, saved[i]));
         at += sizeof(double) * (size_t)mbdy_size(it->core, saved[i]);
     }
+    const size_t stride = sizeof(double) * (size_t)mbdy_size(it->core, MBDY_STRIDE);
+    memset(it->vector[MBDY_STRIDE], 0, stride);
+    if (size == plant_state_size(it)) memcpy(it->vector[MBDY_STRIDE], at, stride);
     return PLANT_OK;
 }
 
@@ -148,7 +159,7 @@ int plant_serialize(plant *it, const void *state, void *bytes, size_t size) {
 
 int plant_deserialize(plant *it, const void *bytes, size_t size, void **state) {
     if (!state) return plant_say(it, PLANT_ERROR, "the place for the state is NULL");
-    const int status = check(it, bytes, size);
+    const int status = size == plant_state_size(it) ? check(it, bytes, size) : damaged(it, size);
     if (status != PLANT_OK) return status;
     if (!*state) *state = malloc(size);
     if (!*state) return plant_say(it, PLANT_ERROR, "there is no memory for a state");

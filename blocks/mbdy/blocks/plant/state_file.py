@@ -37,7 +37,8 @@ class StateFile:
     """What a file of a state has beside it: ``facts`` by name, and the ``data`` of the plant in C.
 
     The facts: ``name`` of the model, ``time`` [s]; what must be alike, see `facts_of`; how the plant steps, ``step``
-    [s], ``integrator``, ``formulation``; and ``every`` [s], the period of the run's rows, or None.
+    [s] or None, ``integrator``, ``formulation``, its ``tolerance`` where it has any; and ``every`` [s], the period of
+    the run's rows, or None.
     """
 
     facts: dict[str, Any]
@@ -85,7 +86,7 @@ def read_state(path: str | PathLike[str], alike: Mapping[str, Any] = MappingProx
     facts: dict[str, Any] = {}
     try:
         facts = json.loads(line)
-        periods = (facts["step"], 1.0 if facts["every"] is None else facts["every"])
+        periods = (1.0 if facts[name] is None else facts[name] for name in ("step", "every"))
         sound = {*alike, "name"} <= facts.keys() and facts["integrator"] in INTEGRATORS and math.isfinite(facts["time"])
         sound = sound and all(0 < period <= sys.float_info.max for period in periods)
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):

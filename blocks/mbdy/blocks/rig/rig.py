@@ -25,6 +25,7 @@ from mbdy.blocks.rig.on_purpose import RigFault
 from mbdy.blocks.rig.peers import Peer, address, bound, peers
 from mbdy.blocks.rig.running import RigLoop, release
 from mbdy.blocks.rig.shared import SharedBlock
+from mbdy.blocks.strides import refuse_strides
 from mbdy.engine import Model
 from mbdy.engine.files.write import model_hash
 from mbdy.engine.model.faults import OptionError, RefusalError, shown
@@ -103,6 +104,10 @@ class Rig:
         lock: bool = True,
     ) -> None:
         functions = self._functions = rig_functions()
+        refuse_strides(
+            getattr(model, "integrator", integrator),
+            "a rig takes equal ones, so that each tick takes as long as the last",
+        )
         self.plant = model if isinstance(model, Plant) else Plant(model, step=step, integrator=integrator)
         if self.plant.interpolation != "held" or self.plant.formulation != ORDER_N:
             raise OptionError("rig: a plant with held inputs and the equations that are compiled is needed")

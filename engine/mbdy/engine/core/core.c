@@ -16,6 +16,7 @@ int mbdy_size(const mbdy_core *core, int vector) {
         case MBDY_LATCHED: return m->n_impulses;
         case MBDY_K: return m->n_k;
         case MBDY_WORK: return (int)mbdy_work_reals(m);
+        case MBDY_STRIDE: return (int)mbdy_stride_reals(m, core->integrator);
         default: return -1;
     }
 }
@@ -64,7 +65,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     const size_t places = core->integrator->places ? core->integrator->places(model) : 0;
     const size_t closing = mbdy_closing_reals(model), resisted = (size_t)model->n_resisted;
     size_t reals = closing + (size_t)model->n_k + 7 * n_x + 3 * (size_t)model->n_u + 4 * n_rows + work + (size_t)n_w;
-    reals += 2 * (size_t)model->n_speeds + resisted * resisted + mbdy_kept_reals(model);
+    reals += 2 * (size_t)model->n_speeds + resisted * resisted + mbdy_kept_reals(core);
     for (int i = 0; i < MBDY_VECTORS; i++) reals += (size_t)mbdy_size(core, i);
     double *at = calloc(reals, sizeof(double));
     core->vector[0] = at;
@@ -78,7 +79,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     for (int i = 0; i < MBDY_VECTORS; i++) core->vector[i] = taken(&at, (size_t)mbdy_size(core, i));
     core->pivots = taken(&at, 2 * (size_t)model->n_speeds);
     core->k_new = taken(&at, (size_t)model->n_k);
-    core->kept = taken(&at, mbdy_kept_reals(model));
+    core->kept = taken(&at, mbdy_kept_reals(core));
     core->x_last = taken(&at, n_x);
     core->x_stage = taken(&at, n_x);
     for (int i = 0; i < 4; i++) core->slope[i] = taken(&at, n_x);
@@ -92,6 +93,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     core->taken = taken(&at, n_rows);
     core->mobility = taken(&at, resisted * resisted);
     core->work = taken(&at, work);
+    core->tolerance = 1.0;
     core->closing = taken(&at, closing);
     core->closing_places = core->work_places + places;
     core->w = at;
@@ -147,6 +149,7 @@ int mbdy_prepare(mbdy_core *core) {
     const double before = mbdy_energy(core);
     memcpy(core->vector[MBDY_K], core->k_new, sizeof(double) * (size_t)m->n_k);
     core->prepared++;
+    mbdy_break_stride(core);
     mbdy_leap(core, before);
     return faulty(core, -1, MBDY_OK);
 }
@@ -171,6 +174,7 @@ int mbdy_start(mbdy_core *core) {
     if (bad >= 0) return faulty(core, bad, MBDY_BAD_START);
     memcpy(core->vector[MBDY_X], core->x_stage, size);
     mbdy_begin_work(core);
+    memset(core->vector[MBDY_STRIDE], 0, sizeof(double) * (size_t)mbdy_size(core, MBDY_STRIDE));
     core->bent = 0.0;
     mbdy_note_bending(core);
     const int status = mbdy_pivots(core);
@@ -265,15 +269,18 @@ int mbdy_begin(mbdy_core *core, double H, double h, int order, struct mbdy_cours
     if (before.rate > CLOSING) mbdy_note_lines(core, core->errors);
     mbdy_stop_held(core, course->acting, before);
     course->open = before.widest;
-    course->n = fmax(1.0, ceil(H / h - 1e-9)), course->h = H / course->n;
-    mbdy_yield(core, course->acting, course->h);
+    const int equal = !core->integrator->strides;
+    course->H = H, course->past = 0;
+    course->n = equal ? fmax(1.0, ceil(H / h - 1e-9)) : 1.0, course->h = equal ? H / course->n : h;
+    mbdy_yield(core, course->acting, equal ? course->h : 0.0);
     course->stores_vary = mbdy_stores_vary(core, order);
     return MBDY_OK;
 }
 
-void mbdy_go(mbdy_core *core, const struct mbdy_course *by) {
+int mbdy_go(mbdy_core *core, const struct mbdy_course *by) {
     const mbdy_model *m = core->model;
     double *x = core->vector[MBDY_X];
+    if (core->integrator->strides) return mbdy_stride(core, by);
     for (double i = 0.0; i < by->n; i += 1.0) {
         const double from = i / by->n, to = (i + 1.0) / by->n;
         if (by->stores_vary) memcpy(core->x_begin, x, sizeof(double) * (size_t)m->n_x);
@@ -281,6 +288,7 @@ void mbdy_go(mbdy_core *core, const struct mbdy_course *by) {
         mbdy_normalise(m, x);
         if (by->stores_vary) mbdy_shift(core, mbdy_store_work(core, from, to, by->h, by->order));
     }
+    return MBDY_OK;
 }
 
 int mbdy_end(mbdy_core *core, const struct mbdy_course *by) {
@@ -294,30 +302,37 @@ int mbdy_end(mbdy_core *core, const struct mbdy_course *by) {
     if (status != MBDY_OK) {
         mbdy_go_back(core);
         if (bad >= 0) {
-            core->fault = mbdy_blame(core, by->acting, by->n, by->h, by->order);
+            core->fault = mbdy_blame(core, by->acting, by->n, by->H / by->n, by->order);
             mbdy_go_back(core);
         }
         return status;
     }
     if (by->order != MBDY_HELD) memcpy(u, core->vector[MBDY_U_END], n_u), mbdy_record_inputs(core);
     if (by->order == MBDY_QUADRATIC) memcpy(core->vector[MBDY_U_MID], u, n_u);
+    if (by->past) mbdy_stand(core);
     mbdy_note_bending(core);
     return MBDY_OK;
 }
 
-int mbdy_advance(mbdy_core *core, double H, double h, int order) {
+static int advance(mbdy_core *core, double H, double h, int order, int past) {
     struct mbdy_course course;
-    const int status = mbdy_begin(core, H, h, order, &course);
+    int status = mbdy_begin(core, H, h, order, &course);
     if (status != MBDY_OK) return status;
-    mbdy_go(core, &course);
-    return mbdy_end(core, &course);
+    course.past = past;
+    status = mbdy_go(core, &course);
+    if (status != MBDY_OK) mbdy_go_back(core);
+    return status != MBDY_OK ? status : mbdy_end(core, &course);
 }
 
-static const int changed_by_steps[] = {MBDY_X, MBDY_U, MBDY_U_MID, MBDY_LATCHED, MBDY_WORK};
+int mbdy_advance(mbdy_core *core, double H, double h, int order) { return advance(core, H, h, order, 0); }
+
+static const int changed_by_steps[] = {MBDY_X, MBDY_U, MBDY_U_MID, MBDY_LATCHED, MBDY_WORK, MBDY_STRIDE};
 enum { CHANGED = sizeof changed_by_steps / sizeof changed_by_steps[0] };
 
-size_t mbdy_kept_reals(const mbdy_model *model) {
-    return (size_t)model->n_x + 2 * (size_t)model->n_u + (size_t)model->n_impulses + mbdy_work_reals(model);
+size_t mbdy_kept_reals(const mbdy_core *core) {
+    size_t sum = 0;
+    for (int i = 0; i < CHANGED; i++) sum += (size_t)mbdy_size(core, changed_by_steps[i]);
+    return sum;
 }
 
 void mbdy_keep(const mbdy_core *core, double *kept) {
@@ -345,17 +360,23 @@ void mbdy_enter_row(mbdy_core *core, const double *next) {
     memcpy(end + m->switches, core->vector[MBDY_U] + m->switches, sizeof(double) * (size_t)m->n_switches);
 }
 
+/* Of one call, after which whoever calls may tell how far it came, or hear that it is to end. */
+#define STRIDES_AT_ONCE 20000.0
+
 int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const double *inputs, const int *pick, int picked,
              double *out, int *done) {
     const size_t n_u = sizeof(double) * (size_t)core->model->n_u;
     double *u = core->vector[MBDY_U];
     const double *y = core->vector[MBDY_Y];
+    double accepted, rejected;
+    mbdy_strides_of(core, &accepted, &rejected);
+    const double enough = accepted + rejected + STRIDES_AT_ONCE;
     *done = 0;
     if (order > MBDY_LINEAR) return MBDY_BAD_STEP;
     if (inputs) memcpy(u, inputs, n_u);
     for (*done = 0; *done < rows; ++*done) {
         if (inputs) mbdy_enter_row(core, inputs += core->model->n_u);
-        int status = mbdy_advance(core, H, h, order);
+        int status = advance(core, H, h, order, !inputs && core->integrator->strides);
         if (status != MBDY_OK) return status;
         if (inputs) memcpy(u, inputs, n_u);
         status = mbdy_outputs(core, NULL, NULL, NULL);
@@ -364,6 +385,11 @@ int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const dou
             return status;
         }
         for (int i = 0; i < picked; i++) *out++ = y[pick[i]];
+        mbdy_strides_of(core, &accepted, &rejected);
+        if (accepted + rejected > enough) {
+            ++*done;
+            break;
+        }
     }
     if (inputs) memcpy(core->vector[MBDY_U_END], u, n_u);
     return MBDY_OK;

@@ -24,7 +24,8 @@ enum mbdy_status {
     MBDY_TORN = 7,          /* a closed loop came apart in the step; the old state is back */
     MBDY_BAD_OUTPUT = 8,    /* an output is not finite */
     MBDY_IDLE = 9,          /* a speed that is free moves no inertia */
-    MBDY_OPPOSED = 10       /* a loop is closed where no direction leads to closure; x is as before */
+    MBDY_OPPOSED = 10,      /* a loop is closed where no direction leads to closure; x is as before */
+    MBDY_STUCK = 11         /* strides became too short, or too many, to keep the tolerance; the old state is back */
 };
 
 /* Order of the inputs over a communication step: they stay at u, go on the line from u to u_end, or on the parabola
@@ -34,10 +35,11 @@ enum mbdy_order { MBDY_HELD = 0, MBDY_LINEAR = 1, MBDY_QUADRATIC = 2 };
 /* LATCHED has the impulses of the latches of the last step; K the constants that mbdy_prepare makes; GIVEN is 1 for
    those of the start values in S that were given, which stay as they are where loops are closed, -1 for guesses, which
    move where the others alone do not close them, and 0 for those others; S_CLOSED has what mbdy_start made of S for that;
-   WORK is the balance of work (work.c) of models with that output. */
+   WORK is the balance of work (work.c) of models with that output; STRIDE what integrators go on with whose steps adapt
+   (strides.c). */
 enum mbdy_vector {
     MBDY_S = 0, MBDY_X = 1, MBDY_U = 2, MBDY_U_END = 3, MBDY_P = 4, MBDY_Y = 5, MBDY_U_MID = 6, MBDY_LATCHED = 7,
-    MBDY_K = 8, MBDY_GIVEN = 9, MBDY_S_CLOSED = 10, MBDY_WORK = 11, MBDY_VECTORS = 12
+    MBDY_K = 8, MBDY_GIVEN = 9, MBDY_S_CLOSED = 10, MBDY_WORK = 11, MBDY_STRIDE = 12, MBDY_VECTORS = 13
 };
 
 typedef struct mbdy_core mbdy_core;
@@ -119,16 +121,24 @@ void mbdy_normalise(const mbdy_model *model, real *x);
    as before. */
 int mbdy_advance(mbdy_core *core, double H, double h, int order);
 
+/* Steps that adapt keep the error of a state below `tolerance` times its size and its nominal size (n_x) together, which
+   stay the caller's; the doubles that any integrator of a model goes on with (STRIDE); and how many strides were taken since the start, accepted and
+   rejected. Cores whose steps are equal have none. */
+void mbdy_tolerate(mbdy_core *core, double tolerance, double *nominal);
+size_t mbdy_most_strides(const mbdy_model *model);
+void mbdy_strides_of(const mbdy_core *core, double *accepted, double *rejected);
+
 /* What steps and latches change (states, inputs, impulses, the balance of work), put away in as many doubles as
    mbdy_kept_reals, and back; and back to what it was before the last mbdy_advance. */
-size_t mbdy_kept_reals(const mbdy_model *model);
+size_t mbdy_kept_reals(const mbdy_core *core);
 void mbdy_keep(const mbdy_core *core, double *kept);
 void mbdy_put_back(mbdy_core *core, const double *kept);
 void mbdy_go_back(mbdy_core *core);
 
 /* `rows` communication steps in a row, inputs held or linear, with rows + 1 rows of `inputs`, one for each instant (the
    core's own u, held, where NULL); after each step the outputs at places `pick`, with the inputs of that instant, are
-   written to `out`. Returns the status; *done says how many rows are whole. */
+   written to `out`. Returns the status; *done says how many rows are whole: all, but of many strides, which it leaves to the next
+   call. */
 int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const double *inputs, const int *pick, int picked,
              double *out, int *done);
 

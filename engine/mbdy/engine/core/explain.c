@@ -219,6 +219,15 @@ static void failed(const mbdy_core *core, const mbdy_names *names, double time, 
                  "look at inputs and parameters; a joint may move no inertia there, or the internal step %g s may be too long", h);
 }
 
+static void stuck(const mbdy_core *core, const mbdy_names *names, double time, char *text) {
+    char others[MBDY_TEXT / 4];
+    mbdy_name_stable(others, sizeof others);
+    say(text,
+        "state '%s' takes steps of %.3g s at %.12g s to keep the tolerance %g, the state is as it was: something is too fast, or has "
+        "no end, there; look at inputs and parameters, give a larger tolerance%s",
+        names->states[core->fault], core->stuck_stride, time + core->stuck_at, core->tolerance, others);
+}
+
 void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, double time, double H, double h, char *text) {
     const int place = core->fault;
     switch (status) {
@@ -242,6 +251,9 @@ void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, do
             return;
         case MBDY_FAILED:
             failed(core, names, time, H, h, text);
+            return;
+        case MBDY_STUCK:
+            stuck(core, names, time, text);
             return;
         case MBDY_BAD_OUTPUT:
             bad_output(core, names, time + H, h, text);

@@ -6,15 +6,30 @@
 #include "core.h"
 #include "elementary.h"
 
+/* What an integrator whose steps adapt (strides) has besides: the order of its error; the terms of the polynomial within a stride,
+   each of n_x + 1 values, the last of which is the work; an attempt of a stride from x with the `first` slope (and power), which
+   gives its end, the error of that (n_x) and the work, and leaves x; the last slope and the polynomial of this attempt; and
+   the polynomial at a part of the stride. */
+typedef struct mbdy_strides {
+    double order;
+    int terms;
+    double (*attempt)(mbdy_core *core, double from, double to, double h, int order, const double *first, double *end, double *error);
+    const double *(*last)(const mbdy_core *core);
+    void (*polynomial)(const mbdy_core *core, double h, const double *end, double work, double *terms);
+    void (*between)(const double *terms, int each, double part, double *values);
+} mbdy_strides;
+
 /* One integrator: `step` moves x by the internal step h, from and to being fractions of the communication step, and gives
    the work [J] of the powers at its stages;
    `reals` and `places` say how many doubles and ints it needs in core->work and core->work_places, NULL for none; `longest`
-   the step with which it follows x'' + 2 decay x' + rate^2 x = 0, of its stability on the imaginary axis, NULL where any is. */
+   the step with which it follows x'' + 2 decay x' + rate^2 x = 0, of its stability on the imaginary axis, NULL where any is;
+   `strides` is NULL where steps are equal. */
 typedef struct mbdy_integrator {
     real (*step)(mbdy_core *core, double from, double to, double h, int order);
     size_t (*reals)(const mbdy_model *model);
     size_t (*places)(const mbdy_model *model);
     double (*longest)(double stability, double rate, double decay);
+    const mbdy_strides *strides;
 } mbdy_integrator;
 
 /* By code; integrators.c, which is generated from the table of integrators. */
@@ -82,6 +97,8 @@ struct mbdy_core {
     real power;              /* [W] with the derivatives called last, that changes energy */
     double *x_begin, *u_change, *u_shifted; /* of what goes into inputs that energy is stored against */
     const double *looked_at; /* the inputs that were checked last */
+    double tolerance, *nominal; /* of strides: relative to states and, by state, to how large these usually are */
+    double stuck_at, stuck_stride; /* [s] where strides became too short or too many, since the communication step began */
 };
 
 /* Whether a place in x has a coordinate of a joint or a modal displacement. */
@@ -123,18 +140,26 @@ void mbdy_record_inputs(mbdy_core *core);
 /* [J] The energy that steps have added were they at x, with `energy` that there under inputs u. */
 double mbdy_work_error(mbdy_core *core, const double *x, const double *u, double energy);
 
-/* How a communication step goes: internal steps and their length, the order of the inputs and those of its switches, how far
-   loops were open at its begin, and whether inputs change that energy is stored against. */
+/* How a communication step H goes: internal steps and their length (of strides the longest), the order of the inputs and those of
+   its switches, how far loops were open at its begin, whether inputs change that energy is stored against, and whether strides
+   may go past its end. */
 struct mbdy_course {
-    double n, h, open;
-    int order, stores_vary;
+    double H, n, h, open;
+    int order, stores_vary, past;
     const double *acting;
 };
 
 /* mbdy_advance in three: all before the internal steps, these, and all after them; the last two where the first is MBDY_OK. */
 int mbdy_begin(mbdy_core *core, double H, double h, int order, struct mbdy_course *course);
-void mbdy_go(mbdy_core *core, const struct mbdy_course *by);
+int mbdy_go(mbdy_core *core, const struct mbdy_course *by);
 int mbdy_end(mbdy_core *core, const struct mbdy_course *by);
+
+/* The communication step in strides, the last of which may go past its end and is gone on with where nothing has changed;
+   mbdy_stand notes what that is seen by. How many doubles there are of it, and that the next begins anew. */
+int mbdy_stride(mbdy_core *core, const struct mbdy_course *by);
+void mbdy_stand(mbdy_core *core);
+size_t mbdy_stride_reals(const mbdy_model *model, const mbdy_integrator *integrator);
+void mbdy_break_stride(mbdy_core *core);
 
 /* What no function of a state gives, in the outputs y at x and u with that energy: the work error, impulses where these are
    the last step's; MBDY_BAD_OUTPUT where one is not finite. */
@@ -176,6 +201,9 @@ void mbdy_yield(mbdy_core *core, const double *u, double h);
 
 /* Whether steps of h are too long for the integrator to follow the fastest motion where the core stands, and which that is. */
 int mbdy_pace(mbdy_core *core, double h, struct mbdy_pace *pace);
+
+/* ` or integrator="..."` for those that are stable at any step. */
+void mbdy_name_stable(char *text, size_t size);
 
 /* The same in words. */
 void mbdy_tell_pace(const mbdy_core *core, const mbdy_names *names, const struct mbdy_pace *pace, double h, char *text, size_t size);

@@ -18,12 +18,14 @@ class Method:
     ``help``       one line about it.
     ``stability``  how far along the imaginary axis it is stable, in units of 1/step; None where any step is.
     ``implicit``   whether it needs the directional derivatives of the equations.
+    ``adaptive``   whether it chooses the lengths of its steps (strides) itself, by a tolerance.
     """
 
     name: str
     help: str
     stability: float | None
     implicit: bool = False
+    adaptive: bool = False
 
     @property
     def file(self) -> str:
@@ -45,8 +47,18 @@ METHODS = (
         stability=None,
         implicit=True,
     ),
+    Method(
+        name="dopri5",
+        help="order 5, chooses its steps by a tolerance: for runs that are smooth, or fast at times only",
+        stability=None,
+        adaptive=True,
+    ),
 )
 """By code. Limits of stability: J. D. Lambert, Numerical Methods for Ordinary Differential Systems (1991), 5.12."""
+STEP = 1e-3
+"""[s] The longest internal step of those whose steps are equal, unless told otherwise."""
+TOLERANCE = 1e-9
+"""That of those whose steps adapt."""
 INTEGRATORS = {method.name: method for method in METHODS}
 CODES = {method.name: code for code, method in enumerate(METHODS)}
 FILES = tuple(method.file for method in METHODS)

@@ -29,8 +29,8 @@ PLAYED = (
 """What generated files need."""
 FILES = (
     *PLAYED, "model.h", "core.h", "inside.h", "rows.h", "mechanism.h", "core.c", "stages.c", "work.c", "loops.c",
-    "mechanism.c", "closing_steps.c", "closing.c", "closing_notes.c", "yielding.c", "pace.c", "failing.c", "explain.c",
-    "tell.c",
+    "strides.c", "mechanism.c", "closing_steps.c", "closing.c", "closing_notes.c", "yielding.c", "pace.c", "failing.c",
+    "explain.c", "tell.c",
 )  # fmt: skip
 DOOR = "door.c"
 UNITS = (

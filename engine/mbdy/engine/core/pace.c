@@ -261,6 +261,15 @@ static void describe_loop(const mbdy_core *core, const char *loop, int i, double
              loop, time, h, time / LOOP_STEPS);
 }
 
+void mbdy_name_stable(char *text, size_t size) {
+    *text = '\0';
+    for (int i = 0; i < mbdy_n_integrators; i++)
+        if (!mbdy_limits[i].stability && !mbdy_integrators[i]->strides) {
+            const size_t used = strlen(text);
+            snprintf(text + used, size - used, " or integrator=\"%s\"", mbdy_limits[i].name);
+        }
+}
+
 void mbdy_tell_pace(const mbdy_core *core, const mbdy_names *names, const struct mbdy_pace *pace, double h, char *text,
                     size_t size) {
     const mbdy_model *m = core->model;
@@ -277,11 +286,7 @@ void mbdy_tell_pace(const mbdy_core *core, const mbdy_names *names, const struct
         else
             snprintf(cause, sizeof cause, "%s makes a motion that", names->strengths[pace->group]);
     }
-    for (int i = 0; i < mbdy_n_integrators; i++)
-        if (!mbdy_limits[i].stability) {
-            const size_t used = strlen(others);
-            snprintf(others + used, sizeof others - used, " or integrator=\"%s\"", mbdy_limits[i].name);
-        }
+    mbdy_name_stable(others, sizeof others);
     char fast[64];
     if (pace->swings)
         snprintf(fast, sizeof fast, "swings at %.4g Hz", pace->rate / (2.0 * mbdy_acos(-1.0)));
@@ -295,7 +300,7 @@ void mbdy_tell_fast(mbdy_core *core, const mbdy_names *names, double h, mbdy_tel
     const mbdy_model *m = core->model;
     struct mbdy_pace *pace = &core->pace;
     char text[MBDY_TEXT];
-    for (int i = 0; i < m->n_loops; i++) {
+    for (int i = 0; i < m->n_loops && !core->integrator->strides; i++) {
         const double decay = core->vector[MBDY_K][m->decays[i]];
         int row = 0;
         while (m->row_loops[row] != i) row++;

@@ -1,0 +1,198 @@
+/* Steps that adapt: each stride is as long as the tolerance allows, by what the last ones left of it, and goes past rows, which the
+   polynomial within it gives.
+
+   Quaternions are scaled to one and errors of loops taken out at the end of each stride, so that no stride begins with them, and
+   at rows. Nothing is taken implicitly that is too steep: strides become as short as it asks for.
+
+   Source: E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I (1993), Section II.4: the first
+   stride, and lengths from errors (there with the largest error of any state instead of the mean of all);
+   II.6: what lies between. */
+
+#include "inside.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Lengths by proportional and integral control: its exponent, a margin, and the most that a stride changes by. */
+#define BETA 0.04
+#define SAFETY 0.9
+#define SHRINK 0.2
+#define GROW 10.0
+#define LEAST_ERROR 1e-4
+/* Most strides of a communication step, the shortest one in parts of it, and how many of them the longest is where nobody says. */
+#define MOST_STRIDES 1e6
+#define SHORTEST 1e-14
+#define MOST_ROWS 1000.0
+
+/* Whether a stride is ahead, the length to be tried next [s], the last error, length of the stride and how far it is passed [s], the
+   work until there, whether its last slope is known, and how many strides were accepted and rejected. */
+enum { AHEAD, NEXT, LAST_ERROR, LENGTH, PASSED, DONE, SLOPE, ACCEPTED, REJECTED, HEAD };
+
+/* The vector STRIDE: that, state and inputs where it was left, end, last slope, polynomial; and memory of an attempt. */
+struct stride {
+    const mbdy_strides *by;
+    int n, each;
+    double *head, *now, *u, *end, *slope, *terms, *error;
+};
+
+size_t mbdy_stride_reals(const mbdy_model *m, const mbdy_integrator *integrator) {
+    const size_t each = (size_t)m->n_x + 1;
+    return integrator->strides ? HEAD + 2 * (each - 1) + (size_t)m->n_u + ((size_t)integrator->strides->terms + 1) * each : 0;
+}
+
+size_t mbdy_most_strides(const mbdy_model *m) {
+    size_t most = 0;
+    for (int i = 0; i < mbdy_n_integrators; i++)
+        if (mbdy_stride_reals(m, mbdy_integrators[i]) > most) most = mbdy_stride_reals(m, mbdy_integrators[i]);
+    return most;
+}
+
+static struct stride stride_of(mbdy_core *core) {
+    const int n = core->model->n_x;
+    struct stride s = {.by = core->integrator->strides, .n = n, .each = n + 1, .head = core->vector[MBDY_STRIDE]};
+    s.now = s.head + HEAD, s.u = s.now + n, s.end = s.u + core->model->n_u;
+    s.slope = s.end + n, s.terms = s.slope + s.each, s.error = core->slope[2];
+    return s;
+}
+
+void mbdy_tolerate(mbdy_core *core, double tolerance, double *nominal) { core->tolerance = tolerance, core->nominal = nominal; }
+
+void mbdy_strides_of(const mbdy_core *core, double *accepted, double *rejected) {
+    const double *head = core->vector[MBDY_STRIDE];
+    *accepted = core->integrator->strides ? head[ACCEPTED] : 0.0;
+    *rejected = core->integrator->strides ? head[REJECTED] : 0.0;
+}
+
+void mbdy_break_stride(mbdy_core *core) {
+    if (core->integrator->strides) core->vector[MBDY_STRIDE][AHEAD] = 0.0;
+}
+
+static size_t stride_bytes(int n) { return sizeof(double) * (size_t)n; }
+
+/* Whether the stride ahead is that of the core's state and inputs. */
+static int stride_ahead(const mbdy_core *core, const struct stride *s) {
+    return s->head[AHEAD] != 0.0 && memcmp(s->now, core->vector[MBDY_X], stride_bytes(s->n)) == 0 &&
+           memcmp(s->u, core->vector[MBDY_U], stride_bytes(core->model->n_u)) == 0;
+}
+
+void mbdy_stand(mbdy_core *core) {
+    const struct stride s = stride_of(core);
+    memcpy(s.now, core->vector[MBDY_X], stride_bytes(s.n));
+    memcpy(s.u, core->vector[MBDY_U], stride_bytes(core->model->n_u));
+}
+
+/* The largest of `values` in tolerances of states as large as in x and y; core->fault is its place. */
+static double in_tolerances(mbdy_core *core, const double *values, const double *x, const double *y) {
+    double most = 0.0;
+    for (int i = 0; i < core->model->n_x; i++) {
+        const double nominal = core->nominal ? core->nominal[i] : 1.0;
+        const double size = fabs(values[i]) / (core->tolerance * (nominal + fmax(fabs(x[i]), fabs(y[i]))));
+        if (!(size <= most)) most = size, core->fault = i;
+        if (!isfinite(most)) break;
+    }
+    return most;
+}
+
+static double power_of(double base, double exponent) { return base > 0.0 ? mbdy_pow(base, exponent) : 0.0; }
+
+/* A first stride [s], no longer than `most`, of the sizes of state, slope and change of the slope. */
+static double first_stride(mbdy_core *core, const struct stride *s, const struct mbdy_course *by, double from, double most) {
+    const double *x = core->vector[MBDY_X];
+    double *there = core->slope[0], *slope = core->slope[1];
+    const double d0 = in_tolerances(core, x, x, x), d1 = in_tolerances(core, s->slope, x, x);
+    const double h = fmin(most, d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1);
+    for (int i = 0; i < s->n; i++) there[i] = x[i] + h * s->slope[i];
+    mbdy_derivatives(core, there, mbdy_inputs_at(core, from + h / by->H, by->order), slope);
+    for (int i = 0; i < s->n; i++) slope[i] -= s->slope[i];
+    const double d2 = in_tolerances(core, slope, x, x) / h, fast = fmax(d1, d2);
+    const double better = fast > 1e-15 ? power_of(0.01 / fast, 1.0 / s->by->order) : fmax(1e-6, 1e-3 * h);
+    return isfinite(better) ? fmin(most, fmin(100.0 * h, better)) : h;
+}
+
+static int stride_stuck(mbdy_core *core, double at, double h) {
+    core->stuck_at = at, core->stuck_stride = h;
+    return MBDY_STUCK;
+}
+
+/* One stride from the core's state at the time `done` of the communication step, of which it may take `room` [s]; it is ahead then. */
+static int stride_taken(mbdy_core *core, const struct stride *s, const struct mbdy_course *by, double done, double room, double *strides) {
+    const double *x = core->vector[MBDY_X], from = done / by->H;
+    const double alpha = 1.0 / s->by->order - 0.75 * BETA;
+    double *head = s->head, work = 0.0;
+    if (head[SLOPE] == 0.0) {
+        mbdy_derivatives(core, x, mbdy_inputs_at(core, from, by->order), s->slope);
+        s->slope[s->n] = core->power, head[SLOPE] = 1.0;
+        core->fault = mbdy_not_finite(s->slope, s->n);
+        if (core->fault >= 0) return MBDY_FAILED;
+    }
+    const double longest = fmin(by->h, by->past ? MOST_ROWS * by->H : room), shortest = SHORTEST * by->H;
+    double h = head[NEXT];
+    if (!(h > 0.0)) h = first_stride(core, s, by, from, longest), head[LAST_ERROR] = LEAST_ERROR;
+    for (int again = 0;; again = 1) {
+        const double wanted = h;
+        h = fmax(shortest, fmin(h, longest));
+        if (!by->past && room <= longest && 1.01 * h >= room) h = room;
+        const double to = h == room ? 1.0 : from + h / by->H;
+        work = s->by->attempt(core, from, to, h, by->order, s->slope, s->end, s->error);
+        const double error = in_tolerances(core, s->error, x, s->end), raw = power_of(error, alpha);
+        if (error <= 1.0) {
+            double grown = h * fmin(GROW, fmax(SHRINK, SAFETY * power_of(head[LAST_ERROR], BETA) / raw));
+            if (again) grown = fmin(grown, h);
+            head[NEXT] = h < wanted && grown >= GROW * h ? fmax(wanted, grown) : grown;
+            head[LAST_ERROR] = fmax(error, LEAST_ERROR);
+            head[ACCEPTED] += 1.0;
+            break;
+        }
+        head[REJECTED] += 1.0;
+        if (h <= shortest || ++*strides > MOST_STRIDES) return stride_stuck(core, done, h);
+        h *= isfinite(error) ? fmax(SHRINK, SAFETY / raw) : SHRINK;
+    }
+    if (++*strides > MOST_STRIDES) return stride_stuck(core, done, h);
+    s->by->polynomial(core, h, s->end, work, s->terms);
+    memcpy(s->slope, s->by->last(core), stride_bytes(s->each));
+    head[AHEAD] = 1.0, head[LENGTH] = h, head[PASSED] = head[DONE] = 0.0;
+    return MBDY_OK;
+}
+
+/* The core goes on to where the stride is passed by `by` [s] more, within it. */
+static void stride_passed(mbdy_core *core, const struct stride *s, double more) {
+    double *x = core->vector[MBDY_X], *values = core->work;
+    s->head[PASSED] += more;
+    s->by->between(s->terms, s->each, s->head[PASSED] / s->head[LENGTH], values);
+    mbdy_add_work(core, values[s->n] - s->head[DONE]);
+    s->head[DONE] = values[s->n];
+    memcpy(x, values, stride_bytes(s->n));
+    mbdy_normalise(core->model, x);
+}
+
+/* The core goes on to the stride's end. */
+static int stride_ended(mbdy_core *core, const struct stride *s, const struct mbdy_course *by, double from, double to) {
+    double *x = core->vector[MBDY_X];
+    const double whole = s->terms[s->each + s->n];
+    s->head[AHEAD] = 0.0;
+    if (by->stores_vary) memcpy(core->x_begin, x, stride_bytes(s->n));
+    memcpy(x, s->end, stride_bytes(s->n));
+    mbdy_normalise(core->model, x);
+    mbdy_add_work(core, whole - s->head[DONE]);
+    if (by->stores_vary) mbdy_shift(core, mbdy_store_work(core, from, to, s->head[LENGTH], by->order));
+    if (core->model->n_rows) s->head[SLOPE] = 0.0;
+    return mbdy_settle(core, by->acting, by->open);
+}
+
+int mbdy_stride(mbdy_core *core, const struct mbdy_course *by) {
+    const struct stride s = stride_of(core);
+    double *head = s.head, left = by->H, strides = 0.0;
+    if (!(by->past && stride_ahead(core, &s))) head[AHEAD] = head[SLOPE] = 0.0;
+    for (;;) {
+        int status = head[AHEAD] != 0.0 ? MBDY_OK : stride_taken(core, &s, by, by->H - left, left, &strides);
+        if (status != MBDY_OK) return status;
+        const double rest = head[LENGTH] - head[PASSED], from = 1.0 - left / by->H;
+        if (by->past && left < rest) {
+            stride_passed(core, &s, left);
+            return MBDY_OK;
+        }
+        status = stride_ended(core, &s, by, from, left > rest ? from + rest / by->H : 1.0);
+        left -= rest;
+        if (status != MBDY_OK || !(left > 0.0)) return status;
+    }
+}
