@@ -30,6 +30,7 @@ from mbdy.engine.files.tables import JointTable
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown
 from mbdy.engine.model.frames import frame_of, sequence_fault
 from mbdy.engine.model.joint_values import KEYS, VALUES, independent, joint_values, refuse_key
+from mbdy.engine.model.parts import place_of
 from mbdy.engine.model.system import IDENTITY, ZERO3, Joint, Vector3, X, Y, Z
 from mbdy.engine.model.units import odd_angle
 
@@ -83,12 +84,6 @@ def _refuse_driven(motions: Sequence[str], given: object, path: str, findings: F
             message = "a joint of kind attitude can only move freely"
             return findings.refuse(place, message, 'remove it, or use kind = "free"')
     return None
-
-
-def place_of(text: str) -> tuple[str, str]:
-    """The body and the node, empty for its origin, that ``text`` names (``"boom.tip"``, ``"boom"``)."""
-    body, _, node = text.partition(".")
-    return (body, node) if node else (text, "")
 
 
 def plane_axes(normal: Vector3) -> tuple[Vector3, Vector3]:

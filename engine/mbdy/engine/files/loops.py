@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from mbdy.engine.files.joints import UNIT_AXES, place_of
+from mbdy.engine.files.joints import UNIT_AXES
 from mbdy.engine.files.rigid_loops import check_that_it_moves
 from mbdy.engine.files.tables import LoopTable
 from mbdy.engine.model.faults import Findings, nearest, path_of, shown
 from mbdy.engine.model.fields import Distance, TimeConstant
 from mbdy.engine.model.frames import frame_of, product, unit_quaternion
-from mbdy.engine.model.parts import taking
+from mbdy.engine.model.parts import place_of, taking
 from mbdy.engine.model.system import IDENTITY, Body, Loop, Quaternion, Side, Vector3
 from mbdy.engine.model.tree_rules import check_name, check_side
 

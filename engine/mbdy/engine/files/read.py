@@ -18,18 +18,20 @@ from weakref import WeakValueDictionary
 from mbdy.engine.files.formats import fault_of_format
 from mbdy.engine.files.inertia import faults_of_energy, faults_of_inertia
 from mbdy.engine.files.initial import STARTS, starts_of
-from mbdy.engine.files.joints import joint_of, place_of
+from mbdy.engine.files.joints import joint_of
 from mbdy.engine.files.lines import with_lines
 from mbdy.engine.files.loops import loop_of
 from mbdy.engine.files.modes import Material, material_of
 from mbdy.engine.files.port_choice import choice_of
 from mbdy.engine.files.remarks import warn_of_body, warn_of_origin, warn_of_point_mass, warn_of_unturned
+from mbdy.engine.files.signals import signals_of
 from mbdy.engine.files.slips import remedy
 from mbdy.engine.files.tables import FileTable, read_tables
 from mbdy.engine.files.write import dumps as written
 from mbdy.engine.model.contents import FileError, contents, is_standard_input, recorded, source_files, text_of
 from mbdy.engine.model.faults import Fault, Findings, ModelError, ModelWarning, OptionError, path_of, shown
 from mbdy.engine.model.limits import MOST_DEPTH, MOST_LETTERS, MOST_PARTS
+from mbdy.engine.model.parts import place_of
 from mbdy.engine.model.system import INERTIAL, Body, Draft, GravityGradient, Joint, Loop, Model, Wheel
 from mbdy.engine.model.tree_rules import (
     check_joints_places,
@@ -148,12 +150,13 @@ def model_of_tables(
         files=source_files(folder),
         loops=loops,
     )
+    unjudged = {*unread, *(["loop"] if len(loops) < len(file.loop) else [])}
+    draft = replace(draft, signals=signals_of(file.output, draft, unjudged, findings))
     for fault in faults_of_energy(draft):
         if not findings.faulty(fault.path.removesuffix(".flex.coupling")):
             findings.faults.append(fault)
     idle = _faults_of_sound_parts(faults_of_inertia(draft), draft, findings)
     findings.faults += [_with_polar_inertia(fault, file) for fault in idle]
-    unjudged = {*unread, *(["loop"] if len(loops) < len(file.loop) else [])}
     choice = choice_of(file.ports, draft, unjudged, findings)
     if findings.faults:
         raise ModelError(source, with_lines(findings.faults, text) if text else findings.faults)

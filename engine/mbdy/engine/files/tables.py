@@ -155,6 +155,17 @@ class LoopTable(StrictTable):
     switchable: Switch = False
 
 
+class OutputTable(StrictTable):
+    """``[output.NAME]``: the fields of `mbdy.engine.model.signals.Signal`, which judges them."""
+
+    kind: Any = None
+    of: Any = None
+    to: Any = None
+    axes: Any = None
+    sequence: Any = None
+    terms: Any = None
+
+
 class PortsTable(StrictTable):
     """``[ports]``: names and patterns of inputs and outputs; `mbdy.engine.files.port_choice` reads them."""
 
@@ -172,6 +183,7 @@ class FileTable(StrictTable):
     initial: dict[str, Any] = Field(default_factory=dict)
     guess: dict[str, Any] = Field(default_factory=dict)
     loop: dict[str, LoopTable] = Field(default_factory=dict)
+    output: dict[str, OutputTable] = Field(default_factory=dict)
     ports: PortsTable = PortsTable()
 
 
@@ -215,7 +227,7 @@ def _report(fault: Any, loc: tuple[str | int, ...], findings: Findings) -> None:
     elif sort == "missing":
         findings.refuse(path, "is missing", REMEDIES.get(key, ""))
     elif sort in ("model_type", "dict_type", "model_attributes_type"):
-        remedy = f"write [{path}.NAME]" if path in ("body", "loop") else REMEDIES.get(key, f"write [{path}]")
+        remedy = f"write [{path}.NAME]" if path in ("body", "loop", "output") else REMEDIES.get(key, f"write [{path}]")
         if not _keys_at(loc[:-1]) and key in _keys_at(loc):
             remedy = f"write [{path_of(loc[:-1])}.NAME]: the table needs a name"
         findings.refuse(path, f"must be a table, got {shown(fault['input'])}", remedy)

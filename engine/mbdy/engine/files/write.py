@@ -57,6 +57,7 @@ def tables_of(model: Model) -> dict[str, Any]:
         "system": system,
         "body": {body.name: _body(body) for body in model.bodies},
         "loop": {loop.name: _loop(loop) for loop in model.loops},
+        "output": {signal.name: {key: _lists(value) for key, value in signal.given.items()} for signal in model.signals},
         "ports": {key: _lists(names) for key, names in chosen if names is not None},
         "initial": _starts(model, model.initial),
         "guess": _starts(model, model.guess),

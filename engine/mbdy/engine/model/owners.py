@@ -7,7 +7,7 @@ from typing import Literal
 
 from mbdy.engine.model.system import Body
 
-OwnerKind = Literal["system", "body", "joint", "wheel", "node", "modes", "loop"]
+OwnerKind = Literal["system", "body", "joint", "wheel", "node", "modes", "loop", "output"]
 
 Quantity = str
 """What a variable is of its owner, the last part of its name: ``omega``, ``attitude``, ``torque``, ``mass`` and others,
@@ -16,8 +16,8 @@ among them the values of each law of effort."""
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """What a variable belongs to: ``name`` of the body or the loop (empty for the system), and ``part``, the wheel or
-    the node of that body. A joint and a set of modes have the name of their (outboard) body."""
+    """What a variable belongs to: ``name`` of the body, the loop or the chosen output (empty for the system), and
+    ``part``, the wheel or the node of that body. A joint and a set of modes have the name of their (outboard) body."""
 
     kind: OwnerKind
     name: str = ""
@@ -28,8 +28,8 @@ class Owner:
         match self.kind:
             case "system":
                 return "system"
-            case "loop":
-                return f"loop.{self.name}"
+            case "loop" | "output":
+                return f"{self.kind}.{self.name}"
             case "joint":
                 return f"{self.name}.joint"
             case "modes":
@@ -43,8 +43,8 @@ SYSTEM = Owner("system")
 
 
 def name_of(owner: Owner, quantity: Quantity) -> str:
-    """The name of a variable."""
-    return f"{owner}.{quantity}"
+    """The name of a variable; a chosen output is one by itself."""
+    return str(owner) if owner.kind == "output" else f"{owner}.{quantity}"
 
 
 def points_of(body: Body) -> tuple[Owner, ...]:

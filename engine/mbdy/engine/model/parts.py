@@ -86,6 +86,12 @@ def text(given: object) -> str:
     return str(given)
 
 
+def place_of(text: str) -> tuple[str, str]:
+    """The body and the node, empty for its origin, that ``text`` names (``"boom.tip"``, ``"boom"``)."""
+    body, _, node = text.partition(".")
+    return (body, node) if node else (text, "")
+
+
 def an(kind: type[AnyPart], *, optional: bool = False) -> Callable[[Any], Any]:
     """A converter that takes parts of one ``kind`` alone, or None too."""
 

@@ -20,6 +20,7 @@ from mbdy.engine.model.faults import RefusalError, UnknownNameError, shown
 from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, name_of, wheels_of
 from mbdy.engine.model.patterns import LEFT_OUT, matches
 from mbdy.engine.model.scale import scales
+from mbdy.engine.model.signal_variables import signal_variables
 from mbdy.engine.model.system import IDENTITY, Body, Model
 from mbdy.engine.model.variables import Causality, Variable, inputs, outputs, parameters
 
@@ -198,7 +199,8 @@ def ports(model: Model) -> Ports:
     left_out = {v.name for v in hidden_inputs}
     states, starts = _states(model)
     nominal, every, values = scales(model), [], model.starts
-    for v in outputs(model, tuple(v.name for v in chosen_inputs)):
+    own = [*outputs(model, tuple(v.name for v in chosen_inputs))]
+    for v in (*own, *signal_variables(model.signals, own)):
         start = None
         if v.name in starts:
             start = values.get(v.name, _default_start(v))

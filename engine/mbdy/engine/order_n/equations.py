@@ -40,6 +40,7 @@ from mbdy.engine.order_n.loop_kernels import SHORTEST, loop_structure
 from mbdy.engine.order_n.outputs import View, reactions, see_loops, wheel_momenta
 from mbdy.engine.order_n.resistances import Resistances, resistances
 from mbdy.engine.order_n.rules import Rule, rules
+from mbdy.engine.order_n.signals import see_signals
 from mbdy.engine.order_n.steepest import Strengths, steepest, strengths
 from mbdy.engine.order_n.sweeps import BodyInputs, BodyMotion, BodyState, System
 
@@ -116,7 +117,7 @@ def equations(model: Model) -> Equations:
     loops = tuple(replace(loop, time_constant=0.0, closed=True) for loop in model.loops)
     attracted, table = model.gravity_gradient is not None, ports(model)
     hidden = tuple((v.name, v.start if v.causality == "input" else ()) for v in table.hidden)
-    return replace(_of_structure(_Skeleton((attracted, loops, hidden, *key), model, table)), ports=table)
+    return replace(_of_structure(_Skeleton((attracted, loops, model.signals, hidden, *key), model, table)), ports=table)
 
 
 def node_index(model: Model, body: str, node: str) -> int | None:
@@ -567,6 +568,7 @@ class _Assembly:
         outputs = view.outputs(self.input(u, "system.gravity"), self.swept_gravity(u))
         if loops:
             see_loops(self.model, loops, outputs)
+        see_signals(view, self.ports, outputs)
         return ca.vertcat(*(outputs[v.name] for v in self.ports.outputs)), outputs["system.energy"]
 
     def system(self, x: MX, u: MX, k: MX, kernels: Kernels) -> System:

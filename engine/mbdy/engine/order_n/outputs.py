@@ -42,6 +42,13 @@ class View:
         slips = (self.masses[j] * self._slip[system.tree.root[j]] for j in system.tree.outward)
         self.drift = (reduce(add, self._momenta()) + reduce(add, slips)) / ca.if_else(self.mass > 0, self.mass, 1)
 
+    @property
+    def base(self) -> Pose:
+        """Position and velocity of the reference, inertial axes."""
+        if self.centred:
+            return self.origin - self.centre, self.speed - self.drift
+        return self.origin, self.speed
+
     def slip(self, body: int) -> MX:
         """Velocity (3) of the root of a body, in the frame that moves with the reference."""
         return self._slip[self.system.tree.root[body]]
@@ -101,9 +108,7 @@ class View:
 
         ``gravity`` (3) as it is, ``swept_gravity`` (3) as the sweeps had it.
         """
-        origin, drift = self.origin, self.speed
-        if self.centred:
-            origin, drift = origin - self.centre, drift - self.drift
+        origin, drift = self.base
         self._turn()
         outputs: dict[str, MX] = {}
         for j in range(len(self.moves)):
