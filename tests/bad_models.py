@@ -534,7 +534,46 @@ LOOPS: list[BadModel] = [
      "its places part at 3 m/s at the start"),
 ]  # fmt: skip
 
-BAD_MODELS: list[BadModel] = FILE + KEYS + NAMES + TREE + JOINTS + NUMBERS + STARTS + INERTIA + FLEX + LOOPS
+
+def chosen(*lines: str, more: str = "") -> str:
+    """A good file with an output ``seen`` that says ``lines``."""
+    return hinged(more="\n".join(["[output.seen]", *lines, more]))
+
+
+MATRIX = 'kind = "matrix"'
+OUTPUTS: list[BadModel] = [
+    ("output-no-kind", chosen('of = "bus"'), "output.seen.kind", "is missing; give one of euler, mrp"),
+    ("output-kind", chosen('kind = "quaternion"', 'of = "bus"'), "output.seen.kind", "called 'relative_attitude'"),
+    ("output-kind-slip", chosen('kind = "eulr"', 'of = "bus"'), "output.seen.kind", "the nearest known is 'euler'"),
+    ("output-key", chosen(MATRIX, 'fo = "bus"'), "output.seen.fo", "known: kind, of, to, axes"),
+    ("output-other-key", chosen(MATRIX, 'of = "bus"', 'axes = "bus"'), "output.seen.axes", "takes no 'axes'"),
+    ("output-of-nothing", chosen(MATRIX), "output.seen.of", "is missing; name a body or one of its nodes"),
+    ("output-of-itself", chosen(MATRIX, 'of = "inertial"'), "output.seen.of", "'to' is the same place"),
+    ("output-body", chosen(MATRIX, 'of = "bux"'), "output.seen.of", "there is no body 'bux'; the nearest"),
+    ("output-node", chosen(MATRIX, 'of = "bus"', 'to = "panel.tip"'), "output.seen.to", "has no node 'tip'"),
+    ("output-inertial-node", chosen(MATRIX, 'of = "bus"', 'to = "inertial.a"'), "output.seen.to", "has no node 'a'"),
+    ("output-number", chosen(MATRIX, "of = 3"), "output.seen.of", "must be text, got 3"),
+    ("output-no-sequence", chosen('kind = "euler"', 'of = "bus"'), "output.seen.sequence", 'sequence = "zyx"'),
+    ("output-sequence", chosen('kind = "euler"', 'of = "bus"', 'sequence = "zzx"'), "output.seen.sequence",
+     "none twice in a row, got 'zzx'"),
+    ("output-norm", chosen('kind = "norm"', 'of = "bus.omegas"'), "output.seen.of", "nearest known is 'bus.omega'"),
+    ("output-norm-mixed", chosen('kind = "norm"', 'of = "panel.joint.load"'), "output.seen.of", "elements in N.m, N"),
+    ("output-norm-of-input", chosen('kind = "norm"', 'of = "bus.torque"'), "output.seen.of", "there is no output"),
+    ("output-element", chosen('kind = "norm"', 'of = "bus.omega[4]"'), "output.seen.of", "bus.omega[1] to bus"),
+    ("output-of-steps", chosen('kind = "norm"', 'of = "system.work_error"'), "output.seen.of", "is of whole steps"),
+    ("output-circle", chosen('kind = "norm"', 'of = "output.b"', more='[output.b]\nkind = "norm"\nof = "output.seen"'),
+     "output.b.of", "output.seen -> output.b -> output.seen"),
+    ("output-no-terms", chosen('kind = "sum"'), "output.seen.terms", "is missing; give outputs and weights"),
+    ("output-terms", chosen('kind = "sum"', 'terms = ["bus.omega", 1]'), "output.seen.terms[1]", "a name and a weight"),
+    ("output-weight", chosen('kind = "sum"', 'terms = [["bus.omega", "1 s"]]'), "output.seen.terms[1][2]", "must be a"),
+    ("output-sizes", chosen('kind = "sum"', 'terms = [["bus.omega", 1], ["panel.joint.rate", 1]]'), "output.seen.terms",
+     "bus.omega has 3 elements and panel.joint.rate 1"),
+    ("output-units", chosen('kind = "sum"', 'terms = [["panel.joint.angle", 1], ["panel.joint.rate", 1]]'),
+     "output.seen.terms", "is in rad and panel.joint.rate in rad/s"),
+    ("output-name", hinged(more='[output."1a"]\nkind = "matrix"\nof = "bus"'), 'output.1a', "is not a name"),
+]  # fmt: skip
+
+BAD_MODELS: list[BadModel] = FILE + KEYS + NAMES + TREE + JOINTS + NUMBERS + STARTS + INERTIA + FLEX + LOOPS + OUTPUTS
 
 WARNED_MODELS: list[BadModel] = [
     ("triangle", bus().replace("[1, 1, 1]", "[1, 1, 3]"), "body.bus.inertia", "triangle inequality"),

@@ -67,3 +67,40 @@ a.joint.angle = 0.3
 a.joint.rate = 2
 """
 """A pendulum on a spring with a damper, whose joint can be locked or prescribed."""
+
+SIGHTED = """
+mbdy = 1
+[body.bus]
+mass = 50
+inertia = [9, 7, 11]
+joint = { to = "inertial", kind = "free" }
+node.tracker = { at = [1, 0.2, 0.1] }
+[body.dish]
+mass = 2
+com = [0.4, 0, 0]
+inertia = [0.1, 0.2, 0.3]
+joint = { to = "bus", kind = "universal", axes = [[0, 0, 1], [0, 1, 0]], at = [0.5, 0, 0] }
+[output.pointing]
+kind = "euler"
+of = "dish"
+sequence = "zyx"
+[output.mount]
+kind = "relative_attitude"
+of = "dish"
+to = "bus.tracker"
+[output.line]
+kind = "relative_position"
+of = "dish"
+to = "bus.tracker"
+axes = "dish"
+[output.away]
+kind = "norm"
+of = "output.line"
+[output.turning]
+kind = "sum"
+terms = [["dish.joint.rate[1]", 1], ["dish.joint.rate[2]", -0.5]]
+[initial]
+bus.omega = [0.02, 0.3, 0.05]
+dish.joint.angle = [0.3, -0.2]
+"""
+"""A craft with a dish on two hinges, and outputs of one's choosing."""

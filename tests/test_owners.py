@@ -21,7 +21,9 @@ TYPED, PATH, SPELLING = "what a person typed", "paths in a file", "a name spelle
 ALLOWED = {
     "app/mbdy/app/assignments.py:_entries": TYPED,
     "engine/mbdy/engine/files/initial.py:starts_of": TYPED,
-    "engine/mbdy/engine/files/joints.py:place_of": TYPED,
+    "engine/mbdy/engine/files/signals.py:_signal": PATH,
+    "engine/mbdy/engine/model/parts.py:place_of": TYPED,
+    "engine/mbdy/engine/model/signal_variables.py:_source": TYPED,
     "engine/mbdy/engine/files/port_choice.py:_judge": TYPED,
     "engine/mbdy/engine/model/starts.py:_nearest": TYPED,
     "engine/mbdy/engine/model/patterns.py:matches": TYPED,

@@ -84,6 +84,7 @@ def _facts(path: Path, plant: Plant, properties: Totals) -> dict[str, Any]:
         ],
         **flexible_facts(plant.model),
         **loop_facts(plant.model),
+        "outputs": [{"name": output.name, **output.given} for output in plant.model.chosen_outputs],
         "counts": counts(plant),
         "totals": {
             "mass": properties.mass,

@@ -1,4 +1,4 @@
-"""What ``mbdy check`` says of flexible bodies and closed loops."""
+"""What ``mbdy check`` says of flexible bodies, closed loops and chosen outputs."""
 
 from __future__ import annotations
 
@@ -88,6 +88,8 @@ def lines(model: Model) -> Iterator[tuple[str, str]]:
         what = f"{mode.body}.joint" if mode.mode is None else f"mode {mode.mode} of {mode.body}"
         words = f"{mode.frequency / math.tau:.4g} Hz in the system, most of it {what}"
         yield "fastest mode", words + (", loops open" if model.loops else "") + follows
+    for k, output in enumerate(model.chosen_outputs):
+        yield "" if k else "outputs", f"{output.name}: {output.kind}"
     if not model.loops:
         return
     for k, loop in enumerate(model.loops):

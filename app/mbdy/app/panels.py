@@ -23,7 +23,7 @@ FLAT = 1e-9
 MOST_PANELS = 24
 """Panels that a section shows."""
 
-DRAWN = ("omega", "attitude", "joint_rates", "joint_positions", "wheels", "residuals", "loops")
+DRAWN = ("omega", "attitude", "joint_rates", "joint_positions", "wheels", "residuals", "loops", "signals")
 """Ports whose outputs have sections of their own."""
 MODAL = ("displacement", "strain_energy")
 """Quantities of modes that have."""
@@ -100,6 +100,7 @@ def sections(run: Run) -> list[Section]:
             "closure, turning rows apart from moving ones.",
             tuple(_loops(run, known)),
         ),
+        Section("Chosen outputs", "Of the model file.", tuple(panel(run, v) for v in known if v.port == "signals")),
         Section(
             "Inputs and commands",
             "As table, controller or profile gave them.",

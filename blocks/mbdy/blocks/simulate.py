@@ -31,6 +31,7 @@ from mbdy.blocks.prescribed import Prescribed
 from mbdy.blocks.profiles import Profile
 from mbdy.blocks.run import Run, selected
 from mbdy.blocks.signals import Signals
+from mbdy.blocks.singular import tell_of_angles
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.engine import Model
 from mbdy.engine.core.integrators import STEP
@@ -139,7 +140,9 @@ def simulate(
         prescribed.end()
     if loop is not None:
         loop.end()
-    return recorder.run(complete=True)
+    run = recorder.run(complete=True)
+    tell_of_angles(plant.model, run)
+    return run
 
 
 class Recorder:

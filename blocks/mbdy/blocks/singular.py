@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mbdy.blocks.run import Run
 from mbdy.engine import Body, Model, Ports
 from mbdy.engine.model.faults import MbdyWarning
 from mbdy.engine.model.ports import NOWHERE
@@ -172,6 +173,24 @@ class _Gimbal:
             f"{self.name}: near its middle-angle singularity at {time:.9g} s, angles {degrees} deg; its axes span no "
             "volume there, and free rates grow without bound: use a spherical joint, or axes that keep away from it"
         )
+
+
+def tell_of_angles(model: Model, run: Run) -> None:
+    """Warn of chosen Euler angles of ``model`` that came near where first and third turn about one line, at the rows
+    of ``run`` where they were recorded."""
+    for output in model.chosen_outputs:
+        name = f"output.{output.name}[2]"
+        if output.sequence and name in run.names:
+            three = len(set(output.sequence)) == 3
+            margins = np.abs((np.cos if three else np.sin)(run[name]))
+            at = int(np.argmin(margins)) if len(run) else 0
+            if len(run) and margins[at] < NEAR:
+                text = (
+                    f"output.{output.name}: Euler angles {output.sequence} near their singularity at "
+                    f"{run.time[at]:.9g} s, where first and third turn about one line: take another sequence, "
+                    'kind = "relative_attitude" or "matrix"'
+                )
+                warnings.warn(text, SingularityWarning, stacklevel=3)
 
 
 def watch(model: Model, ports: Ports) -> Watch | None:

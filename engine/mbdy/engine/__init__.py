@@ -27,6 +27,7 @@ from mbdy.engine.model.faults import (
     WriteError,
 )
 from mbdy.engine.model.ports import Ports
+from mbdy.engine.model.signals import ChosenOutput
 from mbdy.engine.model.system import Body, Flex, GravityGradient, Joint, Loop, Model, Node, PortChoice, Side, Wheel
 from mbdy.engine.model.variables import Variable
 from mbdy.engine.model.version import version
@@ -40,6 +41,7 @@ __version__ = version()
 __all__ = [
     "Assembly",
     "Body",
+    "ChosenOutput",
     "Compiled",
     "CompilerError",
     "Dynamics",

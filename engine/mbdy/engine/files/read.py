@@ -151,7 +151,7 @@ def model_of_tables(
         loops=loops,
     )
     unjudged = {*unread, *(["loop"] if len(loops) < len(file.loop) else [])}
-    draft = replace(draft, signals=signals_of(file.output, draft, unjudged, findings))
+    draft = replace(draft, chosen_outputs=signals_of(file.output, draft, unjudged, findings))
     for fault in faults_of_energy(draft):
         if not findings.faulty(fault.path.removesuffix(".flex.coupling")):
             findings.faults.append(fault)

@@ -156,7 +156,7 @@ class LoopTable(StrictTable):
 
 
 class OutputTable(StrictTable):
-    """``[output.NAME]``: the fields of `mbdy.engine.model.signals.Signal`, which judges them."""
+    """``[output.NAME]``: the fields of `mbdy.engine.model.signals.ChosenOutput`, which judges them."""
 
     kind: Any = None
     of: Any = None

@@ -57,7 +57,7 @@ def tables_of(model: Model) -> dict[str, Any]:
         "system": system,
         "body": {body.name: _body(body) for body in model.bodies},
         "loop": {loop.name: _loop(loop) for loop in model.loops},
-        "output": {signal.name: {key: _lists(value) for key, value in signal.given.items()} for signal in model.signals},
+        "output": {signal.name: _lists(signal.given) for signal in model.chosen_outputs},
         "ports": {key: _lists(names) for key, names in chosen if names is not None},
         "initial": _starts(model, model.initial),
         "guess": _starts(model, model.guess),
@@ -212,6 +212,8 @@ def _shortest(tensor: Matrix3) -> object:
 
 
 def _lists(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _lists(entry) for key, entry in value.items()}
     return list(map(_lists, value)) if isinstance(value, tuple) else value
 
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+ATTITUDES = ("attitude", "relative_attitude")
+"""Quantities that are quaternions."""
 STEADY = 1e-6
 """[rad/s2, m/s2] Larger accelerations at an operating point are noted."""
 STABLE = 2.8
@@ -286,7 +288,7 @@ class _Outputs:
 
     def __init__(self, table: Ports, chosen: Ports, wanted: Iterable[str] | None) -> None:
         variables = [table.by_name[v.name] for v in chosen.outputs]
-        attitudes = {v.name: v.offset for v in variables if v.quantity == "attitude"}
+        attitudes = {v.name: v.offset for v in variables if v.quantity in ATTITUDES}
         self._attitudes = list(attitudes.values())
         units = (unit for v in table.outputs for unit in v.units)
         elements = [(name, unit, i, None) for i, (name, unit) in enumerate(zip(table.output_names, units, strict=True))]

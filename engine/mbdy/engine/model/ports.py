@@ -200,7 +200,7 @@ def ports(model: Model) -> Ports:
     states, starts = _states(model)
     nominal, every, values = scales(model), [], model.starts
     own = [*outputs(model, tuple(v.name for v in chosen_inputs))]
-    for v in (*own, *signal_variables(model.signals, own)):
+    for v in (*own, *signal_variables(model.chosen_outputs, own)):
         start = None
         if v.name in starts:
             start = values.get(v.name, _default_start(v))

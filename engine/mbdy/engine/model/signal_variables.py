@@ -8,23 +8,25 @@ from dataclasses import dataclass
 from mbdy.engine.model.faults import Findings, nearest, path_of
 from mbdy.engine.model.owners import Owner, name_of
 from mbdy.engine.model.parts import place_of
-from mbdy.engine.model.signals import Signal
+from mbdy.engine.model.signals import ChosenOutput
 from mbdy.engine.model.system import INERTIAL, Body, Model
 from mbdy.engine.model.tree_rules import check_name, check_node
 from mbdy.engine.model.variables import WORK_ERROR, Variable, outputs
 
 
-def signal_variables(signals: Sequence[Signal], known: Sequence[Variable]) -> list[Variable]:
-    """The variables of ``signals``, in their order, beside all other outputs ``known``; none of those that cannot be."""
+def signal_variables(signals: Sequence[ChosenOutput], known: Sequence[Variable]) -> list[Variable]:
+    """The variables of ``signals``, in their order, beside all others that are ``known``; none of what cannot be."""
     return [v for v in _Resolver(signals, known, (), Findings()).variables() if v]
 
 
-def signal_name(signal: Signal) -> str:
+def signal_name(signal: ChosenOutput) -> str:
     """The name of its variable."""
     return name_of(Owner("output", signal.name), signal.kind)
 
 
-def check_signals(model: Model, signals: Sequence[Signal], unread: Collection[str], findings: Findings) -> set[str]:
+def check_signals(
+    model: Model, signals: Sequence[ChosenOutput], unread: Collection[str], findings: Findings
+) -> set[str]:
     """Refuse ``signals`` of places and outputs that ``model`` does not have; the names of the others.
 
     ``unread`` are bodies of the file that are not among the model's, and ``"loop"`` where a loop is not.
@@ -42,7 +44,7 @@ def check_signals(model: Model, signals: Sequence[Signal], unread: Collection[st
     return {s.name for s in signals if not any(f"{path}.".startswith(f"{_path(s)}.") for path in faulty)}
 
 
-def _path(signal: Signal) -> str:
+def _path(signal: ChosenOutput) -> str:
     return path_of(("output", signal.name))
 
 
@@ -72,7 +74,7 @@ class _Resolver:
     """Makes variables of signals, those first that others are of; what cannot be goes to the findings."""
 
     def __init__(
-        self, signals: Sequence[Signal], known: Sequence[Variable], unread: Collection[str], findings: Findings
+        self, signals: Sequence[ChosenOutput], known: Sequence[Variable], unread: Collection[str], findings: Findings
     ) -> None:
         self.signals = {signal_name(signal): signal for signal in signals}
         self.known = {v.name: v for v in known}
@@ -90,7 +92,7 @@ class _Resolver:
             self.under_way.pop()
         return self.made[name]
 
-    def _variable(self, signal: Signal) -> Variable | None:
+    def _variable(self, signal: ChosenOutput) -> Variable | None:
         sort, owner = signal.sort, Owner("output", signal.name)
         if signal.relative:
             text = sort.text.format(**{name: getattr(signal, name) for name in ("of", "to", "axes", "sequence")})

@@ -2,7 +2,7 @@
 
 | kind | elements | meaning |
 |---|---|---|
-| euler | 3 rad | turns about the axes of `sequence`, each following those made, that bring the axes of `to` to those of `of` |
+| euler | 3 rad | turns about the axes of `sequence`, each following those made, from the axes of `to` to that of `of` |
 | mrp | 3 | modified Rodrigues parameters, tan(theta/4) n; of the two sets the one of norm <= 1 |
 | rotation_vector | 3 rad | theta n, theta <= pi |
 | matrix | 3 x 3 | components in the axes of `of` to those in the axes of `to` |
@@ -93,7 +93,7 @@ def _weight(given: object, at: str) -> float:
 
 
 @part()
-class Signal(Part):
+class ChosenOutput(Part):
     """An output ``output.NAME`` of one of `KINDS`.
 
     ``of``, ``to``  places, each a body (its origin), one of its nodes (``"boom.tip"``) or ``"inertial"``, which `to` is
@@ -113,29 +113,29 @@ class Signal(Part):
 
     def _agree(self, findings: Findings) -> None:
         if not self.kind:
-            return findings.refuse("Signal.kind", "is missing", f"give one of {', '.join(KINDS)}")
+            return findings.refuse("ChosenOutput.kind", "is missing", f"give one of {', '.join(KINDS)}")
         if (sort := KINDS.get(self.kind)) is None:
             word = OTHER_NAMES.get(self.kind.lower())
             remedy = f"here it is called '{word}'" if word else nearest(self.kind, KINDS)
-            return findings.refuse("Signal.kind", f"unknown kind of output {self.kind!r}", remedy)
+            return findings.refuse("ChosenOutput.kind", f"unknown kind of output {self.kind!r}", remedy)
         for name in (each.name for each in fields(self) if each.name not in OF_ALL):
             given = bool(getattr(self, name))
             if given and name not in sort.needs + sort.takes:
                 takes = ", ".join(sort.needs + sort.takes)
                 message = f"an output of kind {self.kind} takes no '{name}'"
-                findings.refuse(f"Signal.{name}", message, f"remove it; it takes {takes}")
+                findings.refuse(f"ChosenOutput.{name}", message, f"remove it; it takes {takes}")
             elif name in sort.needs and not given:
-                findings.refuse(f"Signal.{name}", "is missing", EXAMPLES[name])
+                findings.refuse(f"ChosenOutput.{name}", "is missing", EXAMPLES[name])
         if "to" in sort.takes and not findings.faults:
             object.__setattr__(self, "to", self.to or "inertial")
             if "axes" in sort.takes:
                 object.__setattr__(self, "axes", self.axes or self.to)
             if self.of == self.to:
                 message = f"is {self.of!r}, and 'to' is the same place"
-                findings.refuse("Signal.of", message, "name two places; 'to' is \"inertial\" unless given")
+                findings.refuse("ChosenOutput.of", message, "name two places; 'to' is \"inertial\" unless given")
         if self.sequence and not _turns_three_times(self.sequence):
             message = f"must be three of the letters x, y, z, none twice in a row, got {self.sequence!r}"
-            findings.refuse("Signal.sequence", message, EXAMPLES["sequence"])
+            findings.refuse("ChosenOutput.sequence", message, EXAMPLES["sequence"])
         return None
 
     @property

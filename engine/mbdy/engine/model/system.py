@@ -36,7 +36,7 @@ from mbdy.engine.model.frames import frame
 from mbdy.engine.model.joint_values import KEYS, VALUES, Motion, independent, joint_values, refuse_key
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 from mbdy.engine.model.parts import Part, an, kept, named, names, numbers, part, several, starts, taking, text, value
-from mbdy.engine.model.signals import Signal
+from mbdy.engine.model.signals import ChosenOutput
 from mbdy.engine.model.units import real
 
 INERTIAL = "inertial"
@@ -375,7 +375,7 @@ class Model(Part):
     begins and which it may move. What is in neither starts at zero or identity.
     ``gravity_gradient`` is for systems with one root, a floating one; it costs nothing where it is None.
     ``source`` is the file it came from, for messages; ``files`` are all that were read for it. ``loops`` close the tree
-    of joints. ``signals`` are outputs of one's choosing. ``port_choice`` says which inputs and outputs there are.
+    of joints. ``chosen_outputs`` come beside others; ``port_choice`` says which inputs and outputs there are.
     """
 
     name: str = value(converter=text)
@@ -388,7 +388,7 @@ class Model(Part):
     loops: tuple[Loop, ...] = value(converter=several(Loop), default=())
     port_choice: PortChoice = value(converter=an(PortChoice), default=PortChoice())
     guess: Mapping[str, tuple[float, ...]] = value(converter=starts, default_factory=dict)
-    signals: tuple[Signal, ...] = value(converter=several(Signal), default=())
+    chosen_outputs: tuple[ChosenOutput, ...] = value(converter=several(ChosenOutput), default=())
 
     def _agree(self, findings: Findings) -> None:
         from mbdy.engine.model.tree_rules import check_parts

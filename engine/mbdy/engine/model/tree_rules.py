@@ -111,7 +111,7 @@ def check_parents(joints: Mapping[str, Joint], known: Iterable[str], findings: F
 
 def check_parts(model: Model, findings: Findings) -> None:
     """Refuse names, joints, loops, wheels, chosen outputs and start values of ``model`` that do not go together."""
-    for sort, parts in (("body", model.bodies), ("loop", model.loops), ("output", model.signals)):
+    for sort, parts in (("body", model.bodies), ("loop", model.loops), ("output", model.chosen_outputs)):
         if len(parts) > MOST_PARTS:
             return findings.refuse(sort, f"has {len(parts)} entries, more than {MOST_PARTS}", "split the system")
         counts = Counter(part.name for part in parts)
@@ -137,10 +137,10 @@ def check_parts(model: Model, findings: Findings) -> None:
             findings.refuse(path, f"there is no body '{body}'", nearest(body, [*bodies, INERTIAL]))
     for body in model.bodies:
         check_wheels(body, findings)
-    if model.signals and not findings.faults:
+    if model.chosen_outputs and not findings.faults:
         from mbdy.engine.model.signal_variables import check_signals
 
-        check_signals(model, model.signals, (), findings)
+        check_signals(model, model.chosen_outputs, (), findings)
     return None
 
 

@@ -117,7 +117,8 @@ def equations(model: Model) -> Equations:
     loops = tuple(replace(loop, time_constant=0.0, closed=True) for loop in model.loops)
     attracted, table = model.gravity_gradient is not None, ports(model)
     hidden = tuple((v.name, v.start if v.causality == "input" else ()) for v in table.hidden)
-    return replace(_of_structure(_Skeleton((attracted, loops, model.signals, hidden, *key), model, table)), ports=table)
+    skeleton = _Skeleton((attracted, loops, model.chosen_outputs, hidden, *key), model, table)
+    return replace(_of_structure(skeleton), ports=table)
 
 
 def node_index(model: Model, body: str, node: str) -> int | None:

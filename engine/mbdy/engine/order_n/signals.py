@@ -10,7 +10,7 @@ from casadi import MX
 from mbdy.engine.model.parts import place_of
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.signal_variables import signal_name
-from mbdy.engine.model.signals import Signal
+from mbdy.engine.model.signals import ChosenOutput
 from mbdy.engine.model.system import IDENTITY, INERTIAL
 from mbdy.engine.order_n import signal_kernels as kernels
 from mbdy.engine.order_n.outputs import View
@@ -37,7 +37,7 @@ class _Place:
 class _Signals:
     def __init__(self, view: View, table: Ports, outputs: dict[str, MX]) -> None:
         self.view, self.outputs = view, outputs
-        self.by_name: Mapping[str, Signal] = {signal_name(signal): signal for signal in view.model.signals}
+        self.by_name: Mapping[str, ChosenOutput] = {signal_name(signal): signal for signal in view.model.chosen_outputs}
         every = (*table.outputs, *table.hidden) if self.by_name else ()
         self.elements = {scalar: (v.name, k) for v in every for k, scalar in enumerate(v.scalar_names)}
         self.places: dict[str, _Place] = {}
@@ -48,7 +48,7 @@ class _Signals:
             self.outputs[name] = self._seen(self.by_name[name])
         return self.outputs[name]
 
-    def _seen(self, signal: Signal) -> MX:
+    def _seen(self, signal: ChosenOutput) -> MX:
         call = self.view.system.kernels.call
         if signal.kind == "sum":
             return sum((weight * self._of(name) for name, weight in signal.terms), start=MX(0))

@@ -35,7 +35,7 @@ def terminal_files(model: Model, variables: Sequence[Array], fmi: str) -> Mappin
 
 
 def terminals(model: Model, variables: Sequence[Array], version: Version) -> bytes:
-    """terminalsAndIcons.xml: a terminal for each body, joint, wheel, node and set of modes that has such ports."""
+    """terminalsAndIcons.xml: a terminal for each body, joint, wheel, node, set of modes and output that has such."""
     root = Element("fmiTerminalsAndIcons", fmiVersion=version.terminals)
     picture = SubElement(root, "GraphicalRepresentation")
     SubElement(picture, "CoordinateSystem", {**EXTENT, "suggestedScalingFactorTo_mm": "0.1"})
@@ -74,3 +74,4 @@ def _owners(model: Model) -> Iterator[tuple[Owner, str]]:
             yield Owner("modes", name), f"Modes of {name}"
         yield from ((wheel, f"Wheel {wheel.part} of {name}") for wheel in wheels_of(body))
         yield from ((node, f"Node {node.part} of {name}") for node in nodes)
+    yield from ((Owner("output", one.name), f"Output {one.name}, {one.kind}") for one in model.chosen_outputs)
