@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -101,17 +102,28 @@ def _wrong_count(name: str, variable: Variable, part: slice, got: int) -> str:
     return f"{name} has {len(units)} elements, got {got}: write '{name}={whole}{behind}' or '{one}={first}{behind}'"
 
 
-def _entries(text: str) -> str | list[Entry]:
-    """``text``, or the entries of the list that it spells; a unit behind a bracket is each entry's.
+def _entries(text: str) -> Any:
+    """``text``, or the table or entries of the list that it spells; a unit behind a bracket is each entry's.
 
     Quotes around a value, which a model file needs, may be there.
     """
+    if text.startswith("{"):
+        return _table(text)
     if not text.startswith("["):
         return _unquoted(text)
     inside, close, unit = text[1:].rpartition("]")
     if not close:
         raise RefusalError("a bracket is not closed", "give a list such as [0.1, 0, 0]")
     return [_entries(f"{_unquoted(entry)} {unit.strip()}".strip()) for entry in _split(inside)]
+
+
+def _table(text: str) -> dict[str, Any]:
+    """The table that ``text`` is, as a model file has it in braces."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError as error:
+        remedy = 'write it as in a model file, \'{ sequence = "xyz", angles = ["10 deg", 0, 0] }\''
+        raise RefusalError(f"is no table: {error}", remedy) from None
 
 
 def _unquoted(text: str) -> str:

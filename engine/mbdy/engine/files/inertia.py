@@ -208,5 +208,6 @@ def _joint(body: Body, model: Model) -> tuple[np.ndarray, np.ndarray]:
     inward = (frame @ turn).T  # from parent to body components
     transform = np.zeros((6, 6))
     transform[:3, :3] = transform[3:, 3:] = inward
-    transform[3:, :3] = -inward @ cross_matrix(np.array(joint.at) + frame @ slide)
+    columns[3:] += cross_matrix(joint.at_b) @ columns[:3]
+    transform[3:, :3] = -inward @ cross_matrix(np.array(joint.at) + frame @ slide - inward.T @ joint.at_b)
     return transform, columns

@@ -43,7 +43,7 @@ def starts_of(
 def _leaves(table: Mapping[str, Any], stem: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in table.items():
         name = f"{stem}.{key}" if stem else key
-        if isinstance(value, dict):
+        if isinstance(value, dict) and not (stem and key == "attitude"):
             yield from _leaves(value, name)
         else:
             yield name, value

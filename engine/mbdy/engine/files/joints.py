@@ -22,17 +22,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from mbdy.engine.files.tables import JointTable
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown
-from mbdy.engine.model.frames import frame_of, sequence_fault
+from mbdy.engine.model.frames import axes_frame, frame_of, sequence_fault, warn_of_angles
 from mbdy.engine.model.joint_values import KEYS, VALUES, independent, joint_values, refuse_key
 from mbdy.engine.model.parts import place_of
-from mbdy.engine.model.system import IDENTITY, ZERO3, Joint, Vector3, X, Y, Z
-from mbdy.engine.model.units import odd_angle
+from mbdy.engine.model.system import Joint, Vector3, X, Y, Z
 
 UNIT_AXES: Mapping[str, Vector3] = {"x": X, "y": Y, "z": Z}
 
@@ -62,14 +61,16 @@ def joint_of(table: JointTable, path: str, findings: Findings) -> Joint | None:
         findings.refuse(f"{path}.{_axes_key(table, kind)}", refusal.message, refusal.remedy)
         return None
     to, node = place_of(table.to)
-    placed = table.frame is not None and "frame" in KEYS[kind]
+    places: dict[str, Any] = {key: getattr(table, key) for key in ("at", "at_b") if key in KEYS[kind]}
+    for key in ("frame", "frame_b"):
+        if key in KEYS[kind] and (given := getattr(table, key)) is not None:
+            places[key] = frame_of(given, f"{path}.{key}", findings)
+            warn_of_angles(given, f"{path}.{key}", findings)
+    if table.axes_in is not None:
+        places["axes_in"] = findings.attempt(f"{path}.axes_in", axes_frame, table.axes_in, instead="joint")
     joint = Joint(
-        to=to, node=node, kind=kind, translations=translations, rotations=rotations, spherical=spherical,
-        at=table.at if "at" in KEYS[kind] else ZERO3,
-        frame=frame_of(table.frame, f"{path}.frame", findings) if placed else IDENTITY,
-    )  # fmt: skip
-    if joint.frame != IDENTITY:
-        _warn_of_angles(table.frame, f"{path}.frame", findings)
+        to=to, node=node, kind=kind, translations=translations, rotations=rotations, spherical=spherical, **places
+    )
     given = {name: getattr(table, name) for name in VALUES if name in KEYS[kind] and getattr(table, name) is not None}
     values = joint_values(joint, given, path, findings)
     if kind == "attitude":
@@ -165,12 +166,3 @@ def _successive(table: JointTable, kind: str) -> tuple[Vector3, ...]:
     if len(table.axes) != count:
         raise RefusalError(f"a {kind} joint has {count} axes, got {len(table.axes)}", f"for example axes = {example}")
     return table.axes
-
-
-def _warn_of_angles(frame: object, path: str, findings: Findings) -> None:
-    angles = frame.get("angles") if isinstance(frame, dict) else None
-    for k, angle in enumerate(angles if isinstance(angles, list) else [angles]):
-        if odd := odd_angle(angle, "rad"):
-            findings.warn(
-                f"{path}.angles" + (f"[{k + 1}]" if isinstance(angles, list) else ""), odd.message, odd.remedy
-            )

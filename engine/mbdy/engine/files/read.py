@@ -26,13 +26,26 @@ from mbdy.engine.files.port_choice import choice_of
 from mbdy.engine.files.remarks import warn_of_body, warn_of_origin, warn_of_point_mass, warn_of_unturned
 from mbdy.engine.files.signals import signals_of
 from mbdy.engine.files.slips import remedy
+from mbdy.engine.files.spellings import Spellings
 from mbdy.engine.files.tables import FileTable, read_tables
 from mbdy.engine.files.write import dumps as written
 from mbdy.engine.model.contents import FileError, contents, is_standard_input, recorded, source_files, text_of
 from mbdy.engine.model.faults import Fault, Findings, ModelError, ModelWarning, OptionError, path_of, shown
+from mbdy.engine.model.inertia_spellings import about_mass_centre
 from mbdy.engine.model.limits import MOST_DEPTH, MOST_LETTERS, MOST_PARTS
 from mbdy.engine.model.parts import place_of
-from mbdy.engine.model.system import INERTIAL, Body, Draft, GravityGradient, Joint, Loop, Model, Wheel
+from mbdy.engine.model.system import (
+    HELD_AT_ORIGIN,
+    INERTIAL,
+    ZERO3,
+    Body,
+    Draft,
+    GravityGradient,
+    Joint,
+    Loop,
+    Model,
+    Wheel,
+)
 from mbdy.engine.model.tree_rules import (
     check_joints_places,
     check_names,
@@ -124,6 +137,7 @@ def model_of_tables(
     """
     findings = Findings()
     known = list(raw["body"]) if isinstance(raw.get("body"), dict) else []
+    spellings = Spellings(raw, findings)
     file = read_tables(raw, findings)
     _check_file(file, known, findings)
     check_names({name: (body.wheel, body.node) for name, body in file.body.items()}, findings)
@@ -158,6 +172,7 @@ def model_of_tables(
     idle = _faults_of_sound_parts(faults_of_inertia(draft), draft, findings)
     findings.faults += [_with_polar_inertia(fault, file) for fault in idle]
     choice = choice_of(file.ports, draft, unjudged, findings)
+    spellings.at_home()
     if findings.faults:
         raise ModelError(source, with_lines(findings.faults, text) if text else findings.faults)
     values: dict[str, Any] = {each.name: getattr(draft, each.name) for each in fields(draft)}
@@ -168,6 +183,7 @@ def model_of_tables(
         if "inertia" not in file.body[body.name].model_fields_set and _turns(body.name, joints):
             warn_of_point_mass(body, findings)
     warn_of_unturned(model, unturned, findings)
+    spellings.at_home()
     for warning in with_lines(findings.warnings, text) if text and findings.warnings else ():
         warnings.warn(f"{source}: {warning}", ModelWarning, stacklevel=stacklevel)
     CHECKED[id(model)] = model
@@ -241,11 +257,18 @@ def _body(
     unturned: dict[str, Mapping[str, str]],
     findings: Findings,
 ) -> Body:
-    table = file.body[name]
-    material = material_of(table, path_of(("body", name)), folder, findings) or Material()
+    table, path, joint = file.body[name], path_of(("body", name)), joints[name]
+    if table.inertia_about != "com":
+        given = (table.inertia, table.inertia_about, table.mass or 0.0, table.com, joint.at_b)
+        tensor = findings.attempt(f"{path}.inertia", about_mass_centre, *given, instead=table.inertia)
+        table = table.model_copy(update={"inertia": tensor})
+    material = material_of(table, path, folder, findings) or Material()
+    if material.flex and joint.offset:
+        findings.refuse(f"{path}.joint.at_b", *HELD_AT_ORIGIN)
+        joint = replace(joint, at_b=ZERO3)
     wheels = {wheel: Wheel(**w.model_dump()) for wheel, w in table.wheel.items()}
     body = Body(
-        name=name, joint=joints[name], mass=material.mass, com=material.com, inertia=material.inertia,
+        name=name, joint=joint, mass=material.mass, com=material.com, inertia=material.inertia,
         wheels=wheels, nodes=material.nodes, flex=material.flex,
     )  # fmt: skip
     if material.unturned:

@@ -51,7 +51,7 @@ def _seated(side: Side, bodies: Mapping[str, Body]) -> tuple[Seat, Array, Array]
         if body.joint.n_u or body.joint.to not in {*bodies, INERTIAL}:
             break
         frame = rotation(body.joint.frame)
-        C, r = frame @ C, np.array(body.joint.at) + frame @ r
+        C, r = frame @ C, np.array(body.joint.at) + frame @ (r - body.joint.at_b)
         name, node = body.joint.to, body.joint.node
     return (name, ""), C, r
 

@@ -23,6 +23,7 @@ from mbdy.engine.model.fields import (
     Axis,
     BodyMass,
     GravitationalParameter,
+    InertiaAbout,
     InertiaTensor,
     Lengths,
     OrbitPosition,
@@ -80,6 +81,9 @@ class JointTable(StrictTable):
     kind: str | None = None
     at: Lengths = ZERO3
     frame: Any = None
+    at_b: Lengths = ZERO3
+    frame_b: Any = None
+    axes_in: Any = None
     axis: Axis | None = None
     axes: Axes | None = None
     sequence: str | None = None
@@ -121,7 +125,7 @@ class FlexTable(StrictTable):
 
 
 class BodyTable(StrictTable):
-    """``[body.NAME]``: ``mass`` [kg], ``com`` [m] from the origin, ``inertia`` [kg.m2] about ``com``.
+    """``[body.NAME]``: ``mass`` [kg], ``com`` [m] from the origin, ``inertia`` [kg.m2] about it, or what it says.
 
     The mass is required, except where a source of modal data gives it.
     """
@@ -129,6 +133,7 @@ class BodyTable(StrictTable):
     mass: BodyMass | None = None
     com: Lengths = ZERO3
     inertia: InertiaTensor = (ZERO3, ZERO3, ZERO3)
+    inertia_about: InertiaAbout = "com"
     joint: JointTable
     wheel: dict[str, WheelTable] = Field(default_factory=dict)
     node: dict[str, NodeTable] = Field(default_factory=dict)
@@ -185,6 +190,7 @@ class FileTable(StrictTable):
     loop: dict[str, LoopTable] = Field(default_factory=dict)
     output: dict[str, OutputTable] = Field(default_factory=dict)
     ports: PortsTable = PortsTable()
+    default: Any = None
 
 
 STAND_INS: dict[str, Any] = {

@@ -158,6 +158,7 @@ def _placed(where: Joint | Side, suffix: str = "") -> dict[str, Any]:
 def _joint(joint: Joint) -> dict[str, Any]:
     table: dict[str, Any] = {"to": _place(joint.to, joint.node)}
     table |= {key: _lists(value) for key, value in _spelled(joint).items()} | _placed(joint)
+    table |= {"at_b": _lists(joint.at_b)} if joint.offset else {}
     for law in laws_of(joint.laws):
         for value in law.values:
             numbers = getattr(joint, value.name)

@@ -92,7 +92,8 @@ class Hinged:
         self.x, self.u = SX.sym("x", self.layout.n_x), SX.sym("u", len(self.ports.input_names))
         self.k = SX.sym("k", self.layout.n_k)
         self.root = self.tree.outward[0]
-        self.constants = [self._constants(b) for b in range(len(model.bodies))]
+        self.own_constants = [self._constants(b) for b in range(len(model.bodies))]
+        self.constants = self._about_joints()
         self.hinges = tuple(
             Hinge(b, i, self.layout.q[b].start + i, self.layout.speeds[b].start + i, body.joint.motion[i])
             for b, body in enumerate(model.bodies)
@@ -113,6 +114,16 @@ class Hinged:
         k["about_com"] = spatial.symmetric(k["inertia"], 3) - k["mass"] * (ca.dot(com, com) * SX.eye(3) - com @ com.T)
         return k
 
+    def _about_joints(self) -> list[dict[str, SX]]:
+        """The constants with the places of joints as origins of bodies."""
+        moved = [dict(k) for k in self.own_constants]
+        for b, kind in enumerate(self.layout.structures):
+            if kind.offset:
+                moved[b]["com"] = moved[b]["com"] - moved[b]["at_b"]
+                for child in self.tree.children[b]:
+                    moved[child]["at"] = moved[child]["at"] - moved[b]["at_b"]
+        return moved
+
     def axis(self, hinge: Hinge) -> SX:
         """Unit axis (3) of a hinge in the frames before and after its turn."""
         return self.constants[hinge.body]["axes"][:, hinge.turn]
@@ -126,11 +137,14 @@ class Hinged:
         return [s for s, hinge in enumerate(self.hinges) if hinge.body == b]
 
     def wrench(self, b: int) -> SX:
-        """External moment about the origin of body ``b``, and force (6), its axes."""
+        """External moment about the place of body ``b``'s joint, and force (6), its axes."""
         body, kind = self.model.bodies[b], self.layout.structures[b]
         points = [body.name, *(f"{body.name}.{node}" for node in body.nodes)]
         forces = self._inputs(*(f"{point}.{sort}" for point in points for sort in ("force", "torque")))
-        return kernels.wrench(kind, self.constants[b], forces)
+        wrench = kernels.wrench(kind, self.own_constants[b], forces)
+        if kind.offset:
+            wrench[:3] -= ca.cross(self.own_constants[b]["at_b"], wrench[3:])
+        return wrench
 
     def effort(self, hinge: Hinge) -> SX:
         """Torque [N.m] of drive, spring, damper and all other laws at a hinge."""

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Tag
 
 from mbdy.engine.model.arrays import Matrix3, Vector3, listed, mirrored, symmetric_tensor
 from mbdy.engine.model.faults import RefusalError, shown
+from mbdy.engine.model.inertia_spellings import about_what, spelled_inertia
 from mbdy.engine.model.law import JointValue
 from mbdy.engine.model.units import Acceleration, Inertia, Length, Mass, Number, quantity
 
@@ -115,8 +116,10 @@ BodyInertia = Annotated[
     Annotated[Moments, AfterValidator(symmetric_tensor), Tag("diagonal")] | Annotated[Tensor, Tag("tensor")],
     Discriminator(_inertia_form),
     AfterValidator(mirrored),
+    BeforeValidator(spelled_inertia),
 ]
 """Of a body made in Python, which may be what is left of one: whether its tensor can be is judged where it is used."""
+InertiaAbout = Annotated[str, BeforeValidator(about_what)]
 Rotation = Annotated[
     Annotated[Literal["spherical"], Tag("name")] | Annotated[Axes, Tag("axes")], Discriminator(_rotation_form)
 ]

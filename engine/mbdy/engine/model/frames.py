@@ -6,13 +6,15 @@ A joint's ``frame`` maps joint-frame components to parent components.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from mbdy.engine.model.arrays import IDENTITY, Quaternion, listed
+from mbdy.engine.model.arrays import IDENTITY, Quaternion, Vector3, listed
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown, warn
-from mbdy.engine.model.units import quantity
+from mbdy.engine.model.rotations import rotation
+from mbdy.engine.model.units import odd_angle, quantity
 
 UNIT_NORM = 1e-14
 """A quaternion whose norm is this near to one stays as it is, bit for bit."""
@@ -116,6 +118,54 @@ def product(p: Quaternion, q: Quaternion) -> Quaternion:
         a * y - b * z + c * w + d * x,
         a * z + b * y - c * x + d * w,
     )
+
+
+def is_turn(value: object) -> bool:
+    """Whether ``value`` spells a rotation otherwise than by the four numbers of a quaternion."""
+    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(row, list) for row in value))
+
+
+def inverse(q: Quaternion) -> Quaternion:
+    """The unit quaternion of the opposite rotation."""
+    w, x, y, z = q
+    return w, -x, -y, -z
+
+
+def turned(q: Quaternion) -> Callable[[Vector3], Vector3]:
+    """What turns a vector by the unit quaternion ``q``."""
+    if q in (IDENTITY, inverse(IDENTITY)):
+        return lambda vector: vector
+    matrix = rotation(q)
+
+    def turn(vector: Vector3) -> Vector3:
+        x, y, z = (matrix @ vector).tolist()
+        return x, y, z
+
+    return turn
+
+
+def from_rotation_vector(vector: Sequence[float]) -> Quaternion:
+    """The quaternion of a rotation by the size of ``vector`` [rad] about its direction."""
+    angle = math.hypot(*vector)
+    share = math.sin(angle / 2) / angle if angle else 0.5
+    x, y, z = (share * component for component in vector)
+    return unit_quaternion((math.cos(angle / 2), x, y, z))[0]
+
+
+def axes_frame(value: object) -> str:
+    """In which axes those of a joint are given. Raises `RefusalError`."""
+    if value not in ("joint", "parent"):
+        raise RefusalError(f'must be "joint" or "parent", got {shown(value)}', "left out, axes are in the joint frame")
+    return str(value)
+
+
+def warn_of_angles(frame: object, path: str, findings: Findings) -> None:
+    """Warn of ``angles`` of a ``frame`` found at ``path`` that look like degrees."""
+    angles = frame.get("angles") if isinstance(frame, dict) else None
+    for k, angle in enumerate(angles if isinstance(angles, list) else [angles]):
+        if odd := odd_angle(angle, "rad"):
+            place = f"{path}.angles" + (f"[{k + 1}]" if isinstance(angles, list) else "")
+            findings.warn(place, odd.message, odd.remedy)
 
 
 def sequence_fault(sequence: object) -> str:

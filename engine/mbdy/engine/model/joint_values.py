@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 Motion = Literal["free", "prescribed", "switchable"]
 MOTIONS: tuple[str, ...] = get_args(Motion)
-_PLACE = {"at", "frame"}
+_PLACE = {"at", "frame", "at_b", "frame_b"}
 _POINTS = {name for name, value in JOINT_VALUES.items() if value.points}
 _EFFORT = {*JOINT_VALUES, "motion"} - _POINTS
 VALUES = (*JOINT_VALUES, "motion")
 KEYS: Mapping[str, set[str]] = {
     "fixed": _PLACE,
-    "revolute": _PLACE | _EFFORT | _POINTS | {"axis"},
-    "prismatic": _PLACE | _EFFORT | _POINTS | {"axis"},
-    "cylindrical": _PLACE | _EFFORT | {"axis"},
-    "universal": _PLACE | _EFFORT | {"axes"},
-    "gimbal": _PLACE | _EFFORT | {"axes", "sequence"},
+    "revolute": _PLACE | _EFFORT | _POINTS | {"axis", "axes_in"},
+    "prismatic": _PLACE | _EFFORT | _POINTS | {"axis", "axes_in"},
+    "cylindrical": _PLACE | _EFFORT | {"axis", "axes_in"},
+    "universal": _PLACE | _EFFORT | {"axes", "axes_in"},
+    "gimbal": _PLACE | _EFFORT | {"axes", "sequence", "axes_in"},
     "spherical": _PLACE | _EFFORT,
-    "planar": _PLACE | _EFFORT | {"axis"},
+    "planar": _PLACE | _EFFORT | {"axis", "axes_in"},
     "free": {"motion"},
     "attitude": {"motion"},
-    "general": _PLACE | _EFFORT | _POINTS | {"translation", "rotation"},
+    "general": _PLACE | _EFFORT | _POINTS | {"translation", "rotation", "axes_in"},
 }
 """What each kind takes in a file besides ``to`` and ``kind``."""
 

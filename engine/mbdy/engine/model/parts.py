@@ -68,7 +68,7 @@ def taking(kind: Any) -> Callable[[Any], Any]:
             at = path_of(tuple(step for step in fault["loc"] if isinstance(step, int)))
             refusal = fault.get("ctx", {}).get("error")
             if isinstance(refusal, RefusalError):
-                raise RefusalError(refusal.message, refusal.remedy, at) from None
+                raise RefusalError(refusal.message, refusal.remedy, at + refusal.at) from None
             raise RefusalError(f"must be {fault['ctx']['expected']}, got {shown(fault['input'])}", at=at) from None
 
     return convert

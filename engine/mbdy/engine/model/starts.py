@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from mbdy.engine.model.arrays import listed
 from mbdy.engine.model.faults import Findings, nearest, shown
-from mbdy.engine.model.frames import normalized
+from mbdy.engine.model.frames import frame_of, is_turn, normalized, warn_of_angles
 from mbdy.engine.model.units import odd_angle, quantity
 from mbdy.engine.model.variables import Variable
 
@@ -22,6 +22,9 @@ def start_of(
         return findings.refuse(path, "is no start value of this system", _nearest(name, bodies, variables))
     variable, value = variables[name], findings.attempt(path, listed, value)
     size = variable.size
+    if variable.quantity == "attitude" and is_turn(value):
+        warn_of_angles(value, path, findings)
+        return frame_of(value, path, findings)
     entries = value if isinstance(value, list) else [value]
     if len(entries) != size:
         got = f"{len(entries)} entries" if isinstance(value, list) else shown(value)

@@ -6,7 +6,7 @@ frame ``B_j`` whose origin is the outboard point of its inboard joint.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, make_dataclass, replace
 from functools import cached_property, partial
 from math import isfinite
@@ -26,13 +26,15 @@ from mbdy.engine.model.fields import (
     BodyMass,
     Distance,
     GravitationalParameter,
+    InertiaAbout,
     Lengths,
     SpinInertia,
     Switch,
     TimeConstant,
     bearing_number,
 )
-from mbdy.engine.model.frames import frame
+from mbdy.engine.model.frames import axes_frame, frame, inverse, product, turned
+from mbdy.engine.model.inertia_spellings import about_mass_centre
 from mbdy.engine.model.joint_values import KEYS, VALUES, Motion, independent, joint_values, refuse_key
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 from mbdy.engine.model.parts import Part, an, kept, named, names, numbers, part, several, starts, taking, text, value
@@ -40,6 +42,11 @@ from mbdy.engine.model.signals import ChosenOutput
 from mbdy.engine.model.units import real
 
 INERTIAL = "inertial"
+HELD_AT_ORIGIN = (
+    "is off the origin of a flexible body, whose modes leave the place of its joint there",
+    "take the joint's place as origin of its modal data, where a source has the key 'origin'",
+)
+"""What is said of a flexible body that its joint holds elsewhere, and the remedy."""
 
 X: Vector3 = (1.0, 0.0, 0.0)
 Y: Vector3 = (0.0, 1.0, 0.0)
@@ -68,6 +75,10 @@ class Joint(JointValues):
                       velocity in outboard axes.
     ``at``            [m] joint's place from the parent's origin (or node), parent's (or node's) axes.
     ``frame``         quaternion w, x, y, z: joint-frame components to the parent's (or node's).
+    ``at_b``          [m] joint's place from the body's own origin, body axes; zero of a flexible body.
+    ``frame_b``       joint-frame components to the body's at zero; the joint frame that is kept is along the body's
+                      axes then, so that it reads identity, and ``frame`` and axes are in that.
+    ``axes_in``       ``"parent"`` where axes are given in the parent's axes; they are kept in the ``"joint"`` frame.
     ``motion``        one for each degree of freedom, translations first.
 
     The other fields are the values of `mbdy.engine.model.laws` (``stiffness``, ``friction``, ...), one for each
@@ -81,9 +92,12 @@ class Joint(JointValues):
     rotations: tuple[Vector3, ...] = value(converter=taking(Axes), default=())
     spherical: bool = value(converter=taking(Switch), default=False)
     at: Vector3 = value(converter=taking(Lengths), default=ZERO3)
+    frame_b: Quaternion = value(converter=frame, default=IDENTITY)
     frame: Quaternion = value(converter=frame, default=IDENTITY)
     motion: tuple[Motion, ...] = value(converter=kept, default=())
     node: str = value(converter=text, default="")
+    at_b: Vector3 = value(converter=taking(Lengths), default=ZERO3)
+    axes_in: str = value(converter=axes_frame, default="joint")
 
     def _agree(self, findings: Findings) -> None:
         if self.kind not in KEYS:
@@ -93,14 +107,29 @@ class Joint(JointValues):
             object.__setattr__(self, "spherical", True)
         if not independent({"Joint.translations": self.translations, "Joint.rotations": self.rotations}, findings):
             return None
-        for key, origin in (("at", ZERO3), ("frame", IDENTITY)):
+        for key, origin in (("at", ZERO3), ("frame", IDENTITY), ("at_b", ZERO3), ("frame_b", IDENTITY)):
             if key not in KEYS[self.kind] and getattr(self, key) != origin:
                 refuse_key(self.kind, key, "Joint", findings)
+        self._in_body_axes()
         for name, entries in joint_values(self, self._given(findings), "Joint", findings).items():
             object.__setattr__(self, name, entries)
         if not findings.faults:
             self._fill_laws(findings)
         return None
+
+    def _in_body_axes(self) -> None:
+        """The joint frame turned to the body's axes at zero, with its axes from wherever they were given."""
+        if self.axes_in == "parent":
+            self._turn_axes(turned(inverse(self.frame)))
+        if self.frame_b != IDENTITY:
+            self._turn_axes(turned(self.frame_b))
+            object.__setattr__(self, "frame", product(self.frame, inverse(self.frame_b)))
+        object.__setattr__(self, "frame_b", IDENTITY)
+        object.__setattr__(self, "axes_in", "joint")
+
+    def _turn_axes(self, turn: Callable[[Vector3], Vector3]) -> None:
+        for name in ("translations", "rotations"):
+            object.__setattr__(self, name, tuple(map(turn, getattr(self, name))))
 
     def _given(self, findings: Findings) -> dict[str, Any]:
         """The values that were given, each one entry or a list, as far as there may be so many."""
@@ -147,6 +176,11 @@ class Joint(JointValues):
     def floating(self) -> bool:
         """Whether this is a floating root (``free`` or ``attitude``)."""
         return self.kind in ("free", "attitude")
+
+    @property
+    def offset(self) -> bool:
+        """Whether it holds its body elsewhere than at the origin."""
+        return self.at_b != ZERO3
 
     @property
     def n_translations(self) -> int:
@@ -268,7 +302,8 @@ class Flex(Part):
 class Body(Part):
     """A body: ``mass`` [kg], ``com`` [m] from its origin and ``inertia`` [kg.m2] about it, body axes, undeformed.
 
-    It is flexible with ``flex``.
+    It is flexible with ``flex``. An ``inertia`` that is given about the ``"origin"`` or the ``"joint"``
+    (``inertia_about``) is kept about the mass centre, ``"com"``.
     """
 
     name: str = value(converter=text)
@@ -279,6 +314,14 @@ class Body(Part):
     wheels: Mapping[str, Wheel] = value(converter=named(Wheel), default_factory=dict)
     nodes: Mapping[str, Node] = value(converter=named(Node), default_factory=dict)
     flex: Flex | None = value(converter=an(Flex, optional=True), default=None)
+    inertia_about: str = value(converter=taking(InertiaAbout), default="com")
+
+    def _agree(self, findings: Findings) -> None:
+        given = (self.inertia, self.inertia_about, self.mass, self.com, self.joint.at_b)
+        object.__setattr__(self, "inertia", findings.attempt("Body.inertia", about_mass_centre, *given))
+        object.__setattr__(self, "inertia_about", "com")
+        if self.flex and self.joint.offset:
+            findings.refuse("Body.joint.at_b", *HELD_AT_ORIGIN)
 
     @property
     def modes(self) -> int:

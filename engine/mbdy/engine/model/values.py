@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mbdy.engine.model.arrays import listed, symmetric_tensor
 from mbdy.engine.model.faults import OptionError, RefusalError, nearest, shown
+from mbdy.engine.model.frames import frame, is_turn
 from mbdy.engine.model.units import quantity, real
 from mbdy.engine.model.variables import UPPER, Variable
 
@@ -55,8 +56,11 @@ def element(entry: object, unit: str, variable: Variable, *, bare: bool = False)
 
 def elements(variable: Variable, part: slice, entries: Any, *, bare: bool = False) -> list[Any]:
     """Entries for the elements ``part`` of ``variable`` from those that `listed` gives: one value is spread over all
-    degrees of freedom of a joint or the modes of a body, an inertia's moments or rows over its six numbers."""
+    degrees of freedom of a joint or the modes of a body, an inertia's moments or rows over its six numbers; a table of
+    angles or three rows are a quaternion."""
     count = part.stop - part.start
+    if variable.quantity in ("attitude", "frame") and count == variable.size and is_turn(entries):
+        return list(frame(entries))
     if not isinstance(entries, list):
         joint = variable.owner.kind in ("joint", "modes") and variable.quantity not in VECTORS
         spread = joint and not any("," in label for label in variable.labels)

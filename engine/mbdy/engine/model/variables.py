@@ -226,6 +226,9 @@ def parameters(model: Model) -> Iterator[Variable]:
         yield from row(jointed, "at", ("m",) * 3, joint.at, text)
         text = f"Quaternion w x y z of the joint of {name}: joint-frame components to parent components"
         yield from row(jointed, "frame", ("1",) * 4, joint.frame, text)
+        if joint.offset:
+            text = f"Place of the joint of {name} from the origin of {name}, its own axes"
+            yield from row(jointed, "at_b", ("m",) * 3, joint.at_b, text)
         if joint.axes:
             rows = [""] if len(joint.axes) == 1 else [f"{k + 1}," for k in range(len(joint.axes))]
             labels = tuple(f"[{row}{i}]" for row in rows for i in (1, 2, 3))

@@ -69,6 +69,7 @@ def modes_of(body: Body) -> Modes | None:
 class Structure:
     """What is compiled of a body: two bodies of one structure share their kernels.
 
+    ``offset`` says whether the joint holds it elsewhere than at its origin.
     ``laws`` names those of effort at its joint, ``values`` the parameters of these with their sizes; a floating root
     has none.
     """
@@ -82,6 +83,7 @@ class Structure:
     bearings: tuple[bool, ...]
     nodes: int
     flex: Modes | None = None
+    offset: bool = False
     frame: Literal["own", "seated", "parent", "joint", "twisted"] = "own"
     """In which axes the sweeps see it (`mbdy.engine.order_n.joint_frames`): its own (``seated`` where its parent is not
     seen in its own), its parent's, or those of its joint, which a constant turn leads to (``twisted``: two)."""
@@ -127,7 +129,7 @@ def structure(body: Body) -> Structure:
     bearings = tuple(wheel.bearing for wheel in body.wheels.values())
     return Structure(
         shape(joint), joint.floating, joint.kind == "attitude", joint.motion, joint.laws, values, bearings,
-        len(body.nodes), modes_of(body),
+        len(body.nodes), modes_of(body), joint.offset,
     )  # fmt: skip
 
 
@@ -173,7 +175,7 @@ def constant_fields(kind: Structure) -> Fields:
     steps = (("step", int(kind.resistances + bearings > 0)), ("yielding", kind.resistances), ("push", kind.resistances))
     return Fields((
         ("mass", 1), ("moment", 3), ("inertia", 6), ("com", 3),
-        ("R0", 9), ("at", 3), ("axes", 3 * form.n_axes), ("frame", 4), *kind.values,
+        ("R0", 9), ("at", 3), ("axes", 3 * form.n_axes), ("frame", 4), ("at_b", 3 * kind.offset), *kind.values,
         ("spin", kind.wheels), ("spin_axes", 3 * kind.wheels), ("bearings", len(BEARING) * bearings),
         ("nodes", 3 * kind.nodes), *modal_fields(kind), *steps, ("turning", bearings), *frame_fields(kind),
     ))  # fmt: skip
@@ -208,7 +210,7 @@ def parameter_fields(kind: Structure) -> Fields:
     form = kind.form
     sizes = [("mass", 1), ("com", 3), ("inertia", 6)]
     if not kind.floating:
-        sizes += [("at", 3), ("frame", 4), ("axis", 3 * form.n_axes), *kind.values]
+        sizes += [("at", 3), ("frame", 4), ("at_b", 3 * kind.offset), ("axis", 3 * form.n_axes), *kind.values]
     bearings = ("bearings", len(BEARING) * sum(kind.bearings))
     sizes += [("wheels", 4 * kind.wheels), bearings, ("nodes", 3 * kind.nodes)]
     return Fields((*sizes, *modal_fields(kind)))
@@ -219,7 +221,8 @@ def parameter_names(body: Body) -> list[str]:
     names = [f"{body.name}.{part}" for part in ("mass", "com", "inertia")]
     if not body.joint.floating:
         values = (name for name, _ in structure(body).values)
-        names += [f"{body.name}.joint.{part}" for part in ("at", "frame", "axis", *values)]
+        places = ("at", "frame", "at_b") if body.joint.offset else ("at", "frame")
+        names += [f"{body.name}.joint.{part}" for part in (*places, "axis", *values)]
     for wheel in body.wheels:
         names += [f"{body.name}.{wheel}.inertia", f"{body.name}.{wheel}.axis"]
     for wheel, rotor in body.wheels.items():

@@ -30,7 +30,8 @@ LEAST_SINE = 1e-100
 def in_joint_frames(model: Model, structures: Sequence[Structure]) -> tuple[Structure, ...]:
     """The ``structures`` of the bodies as the sweeps have them in joint frames.
 
-    Bodies that loops sit on keep their own axes, in which loops are told; so do flexible ones, for their modes.
+    Bodies that loops sit on keep their own axes, in which loops are told; so do flexible ones, for their modes, and
+    those that their joint holds elsewhere than at their origin.
     """
     held = {side.body for loop in model.loops for side in (loop.a, loop.b)}
     order, found = tree(model), list(structures)
@@ -38,7 +39,7 @@ def in_joint_frames(model: Model, structures: Sequence[Structure]) -> tuple[Stru
     for j in order.outward:
         kind, parent = structures[j], order.parent[j]
         on_frame = parent != ROOT and found[parent].framed
-        rigid = not kind.flex and model.bodies[j].name not in held
+        rigid = not (kind.flex or kind.offset) and model.bodies[j].name not in held
         if rigid and (kind.form.rotations, kind.form.spherical) == (0, False):
             found[j] = replace(kind, frame="parent")
         elif rigid and (kind.form.translations, kind.form.rotations) == (0, 1):

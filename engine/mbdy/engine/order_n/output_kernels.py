@@ -105,7 +105,7 @@ def point() -> ca.Function:
 
 
 def loads(kind: Structure, leaf: bool) -> ca.Function:
-    """Load f = P A + p of the joint (6), body axes, reaction S^T f - tau of held speeds (n_u).
+    """Load f = P A + p of the joint (6), body axes, at its place; reaction S^T f - tau of held speeds (n_u).
 
     ``closing``: what loops add to p; ``P_below``, ``p_below``: the children's (not at a tip), of all where the body is
     flexible.
@@ -117,7 +117,8 @@ def loads(kind: Structure, leaf: bool) -> ca.Function:
     f = P @ A + p + closing
     constrained, _ = drive(kind, **driven)
     inputs |= driven | ({} if leaf else below)
-    load = ca.vertcat(own_axes(kind, k, f[:3]), own_axes(kind, k, f[3:]))
+    moment = f[:3] - ca.cross(k["at_b"], f[3:]) if kind.offset else f[:3]
+    load = ca.vertcat(own_axes(kind, k, moment), own_axes(kind, k, f[3:]))
     return kernel(f"loads_{kind_name(kind, leaf)}", inputs, {"load": load, "reaction": constrained * (S.T @ f - tau)})
 
 

@@ -132,8 +132,12 @@ def _joint(kind: Structure, k: dict[str, SX], q: SX, u: SX) -> tuple[dict[str, S
         c, s, c0, s0 = ca.cos(q), ca.sin(q), k["turns"][0], k["turns"][1]
         return {"turn": ca.vertcat(c * c0 - s * s0, s * c0 + c * s0)}, SX(6, 1)
     joint = motion(kind.form, k["axes"], q, u)
-    place = k["at"] + k["R0"] @ joint.d
-    return {"E": joint.E @ k["R0"].T, "r": place, "S": joint.S, "q_rate": joint.rate}, joint.bias
+    E, place, S, bias = joint.E @ k["R0"].T, k["at"] + k["R0"] @ joint.d, joint.S, joint.bias
+    if kind.offset:  # the origin moves with the turning about the joint's place
+        place, arm = place - E.T @ k["at_b"], spatial.skew(k["at_b"])
+        S[3:, :] += arm @ S[:3, :]
+        bias = bias + ca.vertcat(SX(3, 1), arm @ bias[:3])
+    return {"E": E, "r": place, "S": S, "q_rate": joint.rate}, bias
 
 
 def passage_of(kind: Structure, k: dict[str, SX], at_joint: dict[str, SX]) -> tuple[Passage, SX]:
@@ -293,13 +297,14 @@ def accelerate(kind: Structure) -> ca.Function:
 
 
 def subspace(kind: Structure) -> ca.Sparsity:
-    """Sparsity of S: rotations in the upper rows, translations in the lower; of a joint frame z alone."""
+    """Sparsity of S: rotations in the upper rows, translations in the lower, both where the joint is off the origin; of
+    a joint frame z alone."""
     S = ca.DM(6, kind.form.n_u)
     if kind.turns:
         S[2, 0] = 1
         return ca.sparsify(S).sparsity()
     S[:3, kind.form.translations :] = 1
-    S[3:, : kind.form.translations] = 1
+    S[3:, : kind.form.n_u if kind.offset else kind.form.translations] = 1
     return ca.sparsify(S).sparsity()
 
 
@@ -312,5 +317,5 @@ def kind_name(kind: Structure, *flags: bool | int) -> str:
     laws = "".join(law[0] for law in kind.laws) + str(sum(size for _, size in kind.values))
     rotors = "".join("b" if bearing else "o" for bearing in kind.bearings)
     modes = f"m{kind.modes}" if kind.flex else ""
-    body = f"w{rotors}p{kind.nodes}{'f' * kind.floating}{laws}{modes}{kind.frame[0]}"
+    body = f"w{rotors}p{kind.nodes}{'f' * kind.floating}{'e' * kind.offset}{laws}{modes}{kind.frame[0]}"
     return f"t{form.translations}r{turning}{how}{body}_{marks}"

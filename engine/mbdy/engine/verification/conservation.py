@@ -91,11 +91,11 @@ class Observer:
 
 def _motion(part: Part, outputs: Mapping[str, Array], rates: Mapping[str, Array]) -> InertialMotion:
     name, constants = part.body.name, part.constants
-    C = rotation(outputs[f"{name}.attitude"])
+    C, centre = rotation(outputs[f"{name}.attitude"]), mass_centre(part) + constants.joint_at
     force, torque = resultant(part)
     return InertialMotion(
         part=part,
-        arm=outputs[f"{name}.position"] + C @ mass_centre(part) - outputs["system.centre_of_mass"],
+        arm=outputs[f"{name}.position"] + C @ centre - outputs["system.centre_of_mass"],
         velocity=outputs[f"{name}.velocity"],
         acceleration=outputs[f"{name}.acceleration"],
         spin=C @ outputs[f"{name}.omega"],

@@ -78,17 +78,19 @@ class Columns:
 
 @dataclass(frozen=True)
 class Kinematics:
-    """Frames of all bodies by place, and of all nodes by body and name; an inertial one for loops."""
+    """Frames of all bodies by place, where their joints are and at their origins, and of all nodes by body and name; an
+    inertial one for loops."""
 
     bodies: Sequence[Frame]
+    origins: Sequence[Frame]
     nodes: Sequence[Mapping[str, Frame]]
     inertial: Frame
 
     def site(self, body: int, node: str) -> Frame:
-        """The frame of a body, or of one of its nodes."""
+        """The frame of a body, at its origin in the model file, or of one of its nodes."""
         if body == ROOT:
             return self.inertial
-        return self.nodes[body][node] if node else self.bodies[body]
+        return self.nodes[body][node] if node else self.origins[body]
 
 
 def kinematics(columns: Columns, parts: Sequence[Part]) -> Kinematics:
@@ -104,7 +106,8 @@ def kinematics(columns: Columns, parts: Sequence[Part]) -> Kinematics:
             base = nodes[parent][joint.node] if joint.node and model.bodies[parent].flex else bodies[parent]
         bodies[b] = jointed(base, part, columns.u[b], columns.n, resting=columns.resting[b])
         nodes[b] = noded(bodies[b], part, columns.eta[b], n)
-    return Kinematics(bodies, nodes, inertial)
+    origins = [at.placed(-part.constants.joint_at, np.eye(3)) for at, part in zip(bodies, parts, strict=True)]
+    return Kinematics(bodies, origins, nodes, inertial)
 
 
 def jointed(base: Frame, part: Part, places: slice, n: int, *, resting: bool) -> Frame:

@@ -126,6 +126,9 @@ def _constants(model: Model, table: Ports, p: Array, body: Body) -> Constants:
     def read(*names: str) -> Array:
         return np.concatenate([*(p[table.by_name[n].places] for n in names), np.zeros(0)])
 
+    def joint_place(body: Body) -> Array:
+        return read(f"{body.name}.joint.at_b") if body.joint.offset else np.zeros(3)
+
     def bearing(wheel: str) -> Array:
         names = [f"{wheel}.{law}" for law in BEARING]
         return read(*names) if names[0] in table.by_name else np.array([0.0, 0.0, 1.0])
@@ -140,9 +143,12 @@ def _constants(model: Model, table: Ports, p: Array, body: Body) -> Constants:
         if joint.node and joint.to != INERTIAL and not model.body(joint.to).flex:
             at = at + read(f"{joint.to}.{joint.node}.at")
         axes = _units(read(f"{stem}.axis") if joint.axes else np.zeros(0))
+        if joint.to != INERTIAL:
+            at = at - joint_place(model.body(joint.to))
+    place = joint_place(body)
     return Constants(
         mass=float(read(f"{name}.mass")[0]),
-        com=read(f"{name}.com"),
+        com=read(f"{name}.com") - place,
         inertia=inertia,
         at=at,
         frame=frame,
@@ -152,7 +158,8 @@ def _constants(model: Model, table: Ports, p: Array, body: Body) -> Constants:
         spins=read(*(f"{name}.{wheel}.inertia" for wheel in body.wheels)),
         spin_axes=_units(read(*(f"{name}.{wheel}.axis" for wheel in body.wheels))),
         bearings=np.array([bearing(f"{name}.{wheel}") for wheel in body.wheels]).reshape(-1, 3),
-        nodes=read(*(f"{name}.{node}.at" for node in body.nodes)).reshape(-1, 3),
+        nodes=read(*(f"{name}.{node}.at" for node in body.nodes)).reshape(-1, 3) - place,
+        joint_at=place,
         modes=modes_of(body, read(f"{name}.flex.stiffness"), read(f"{name}.flex.damping")) if body.flex else None,
     )
 

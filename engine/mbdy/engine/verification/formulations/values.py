@@ -23,7 +23,8 @@ class UncoveredError(MbdyError, ValueError):
 
 @dataclass(frozen=True)
 class Constants:
-    """A body's parameters: SI, body axes unless stated.
+    """A body's parameters: SI, body axes unless stated. Its origin is the place of its joint, which is at ``joint_at``
+    from that of the model file.
 
     ``inertia`` (3, 3) about the mass centre ``com``; ``at`` of the joint from the parent's origin, parent axes, or from
     its node, node axes, where the parent is flexible; ``frame`` (3, 3) joint-frame to these components; unit axes
@@ -45,6 +46,7 @@ class Constants:
     spin_axes: Array
     bearings: Array
     nodes: Array
+    joint_at: Array
     modes: Modes | None = None
 
 
