@@ -54,6 +54,7 @@ BUILT_SINCE = {
     "steps by a tolerance": 540,
     "outputs of one's choosing": 650,
     "spellings: places and axes on the outboard body, entries of inertia, defaults": 390,
+    "gears": 500,
     "rigs: the loop in C, its keepers, packets that act, faults on purpose": 2370,
 }
 """Lines that capabilities took which were not there then."""

@@ -55,6 +55,22 @@ def beam(*lines: str, body: str = "", flex: str = "", more: str = "") -> str:
                "mass_per_length = 0.5", "bending_stiffness = 100", "modes = 1", *lines, more)  # fmt: skip
 
 
+DRIVEN = 'driver = "arm.joint"\nfollower = "panel.joint"\nratio = 2'
+
+
+def geared(*lines: str, motion: str = "free") -> str:
+    """A good file with a hinged panel, an arm and a ball on a bus, ``lines`` being a gear."""
+    hinge = f'kind = "revolute", axis = [1, 0, 0], motion = "{motion}"'
+    bodies = [f'[body.{name}]\nmass = 1\ninertia = [1, 1, 1]\njoint = {{ to = "bus", {joint} }}'
+              for name, joint in (("arm", hinge), ("ball", 'kind = "spherical"'))]  # fmt: skip
+    return hinged(f'motion = "{motion}"', more="\n".join([*bodies, "[gear.g]", *lines]))
+
+
+def summed(term: str, first: float = 1) -> str:
+    """The same with a gear of the arm and another ``term``."""
+    return geared(f'terms = [["arm.joint", {first}], {term}]')
+
+
 def bars(*loop: str, kind: str = 'kind = "pin"\naxis = [0, 0, 1]', name: str = "loop.closure", more: str = "") -> str:
     """A good file with a four-bar linkage, ``loop`` added to what closes it."""
     lines = ["mbdy = 1"]
@@ -474,6 +490,23 @@ FLEX: list[BadModel] = [
 ]  # fmt: skip
 
 LOOPS: list[BadModel] = [
+    ("gear-nothing", geared(), "gear.g.terms", "or a driver, a follower and their ratio"),
+    ("gear-no-joint", summed('["panel", 1]'), "gear.g.terms[2][1]", 'write "panel.joint"'),
+    ("gear-no-body", summed('["pannel.joint", 1]'), "gear.g.terms[2][1]", "nearest known is 'panel'"),
+    ("gear-free", summed('["bus.joint", 1]'), "gear.g.terms[2][1]", "is free and has no angle"),
+    ("gear-which", summed('["ball.joint", 1]'), "gear.g.terms[2][1]", 'to "ball.joint[3]", translations first'),
+    ("gear-ball", summed('["ball.joint[2]", 1]'), "gear.g.terms[2][1]", "use a gimbal"),
+    ("gear-none-such", summed('["panel.joint[2]", 1]'), "gear.g.terms[2][1]", "has no degree of freedom 2"),
+    ("gear-one", geared('terms = [["panel.joint", 1]]'), "gear.g.terms", "has 1 coordinates"),
+    ("gear-twice", summed('["arm.joint", 2]'), "gear.g.terms[2]", "names 'arm.joint' twice"),
+    ("gear-zero", summed('["panel.joint", 0]', first=0), "gear.g.terms", "must not all be zero"),
+    ("gear-unit", summed('["panel.joint", "3 m"]'), "gear.g.terms[2][2]", "a number"),
+    ("gear-both", geared(DRIVEN, 'terms = [["arm.joint", 1]]'), "gear.g.terms", "keep one of the two"),
+    ("gear-no-ratio", geared('driver = "arm.joint"', 'follower = "panel.joint"'), "gear.g.ratio", "is missing"),
+    ("gear-offset", geared(DRIVEN, 'offset = "3 m"'), "gear.g.offset", "must be a number in rad"),
+    ("gear-open", geared(DRIVEN, "closed = false"), "gear.g.closed", "nothing can ever close the gear"),
+    ("gear-key", geared(DRIVEN, "ration = 2"), "gear.g.ration", "nearest known is 'ratio'"),
+    ("gear-still", geared(DRIVEN, motion="prescribed"), "gear.g.terms", "the motion of all its joints is prescribed"),
     ("loop-name", bars(name="loop.2nd"), "loop.2nd", "is not a name"),
     ("loop-unknown-key", bars("axs = [0, 0, 1]"), "loop.closure.axs", "nearest known is 'axis'"),
     ("loop-no-b", bars().replace('b = "rocker.tip"', ""), "loop.closure.b", "name a body, one of its nodes"),

@@ -28,6 +28,7 @@ ALLOWED = {
     "engine/mbdy/engine/model/starts.py:_nearest": TYPED,
     "engine/mbdy/engine/model/patterns.py:matches": TYPED,
     "engine/mbdy/engine/model/patterns.py:places": TYPED,
+    "engine/mbdy/engine/model/gear.py:freedom_of": TYPED,
     "engine/mbdy/engine/model/ports.py:find": TYPED,
     "fmu_src/mbdy/fmu/ssp/links.py:_end": TYPED,
     "fmu_src/mbdy/fmu/ssp/links.py:_indexed": "descriptions of other tools' FMUs",

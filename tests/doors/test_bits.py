@@ -12,18 +12,20 @@ import pytest
 from doors.doors import ALL, PLANT, Door, Doors
 from example_models import EXAMPLES, LARGE
 from fmu.flexible_systems import docking, flexible_four_bar, with_boom
-from mbdy.engine import Model, ModelWarning, load, ports
+from geared import CRAFT
+from mbdy.engine import Model, ModelWarning, load, loads, ports
 
 SYSTEMS: dict[str, Callable[[], Model]] = {
     **{path.stem: partial(load, path) for path in EXAMPLES},
     "boom": with_boom, "docking": docking, "flexible_four_bar": flexible_four_bar,
+    "geared": partial(loads, CRAFT),
 }  # fmt: skip
 INTEGRATORS = {
     "satellite": ("rk4", "euler-cromer", "rosenbrock"), "panel": ("rk4", "euler-cromer"),
     "docking": ("rk4", "rosenbrock"), "flexible_four_bar": ("rk4", "rosenbrock"),
 }  # fmt: skip
 """Of systems that are run by others than rk4."""
-SLOW = {*LARGE, "docking", "boom", "tumblesat", "wing"}
+SLOW = {*LARGE, "docking", "geared", "boom", "tumblesat", "wing"}
 """The four-bar bends and closes, the satellite has the rest."""
 SIZES = (1e-3, 1 / 60, 0.04, 0.0003, 0.005)
 """[s] Communication steps: of one internal step, of many and of none whole, in turn."""

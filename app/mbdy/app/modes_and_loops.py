@@ -1,4 +1,4 @@
-"""What ``mbdy check`` says of flexible bodies, closed loops and chosen outputs."""
+"""What ``mbdy check`` says of flexible bodies, closed loops, gears and chosen outputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 
 from mbdy.app.common import attributes, counted
 from mbdy.blocks.too_fast import longest_step
-from mbdy.engine import Assembly, Body, Loop, Model
+from mbdy.engine import Assembly, Body, Gear, Loop, Model
 from mbdy.engine.assembly.start import assembly
 from mbdy.engine.linear.fastest_mode import fastest_mode
 from mbdy.engine.model.system import Side
@@ -54,7 +54,7 @@ def flexible_facts(model: Model) -> dict[str, Any]:
 
 
 def loop_facts(model: Model) -> dict[str, Any]:
-    """The loops, and what closing them took and leaves, for a machine, in SI; None for the latter without loops."""
+    """The loops and gears, and what closing them took and leaves, in SI; None for the latter without any."""
     loops = [
         {
             **attributes(loop, "name", "kind"),
@@ -65,11 +65,20 @@ def loop_facts(model: Model) -> dict[str, Any]:
         }
         for loop in model.loops
     ]
-    if not loops:
-        return {"loops": [], "assembly": None}
+    gears = [
+        {
+            "name": gear.name,
+            "terms": [{"coordinate": name, "factor": factor} for name, factor in gear.terms],
+            **attributes(gear, "offset", "closed", "switchable"),
+        }
+        for gear in model.gears
+    ]
+    if not model.constraints:
+        return {"loops": [], "gears": [], "assembly": None}
     closure = assembly(model)
     return {
         "loops": loops,
+        "gears": gears,
         "assembly": {
             **attributes(closure, "rows", "rank", "redundant", "degrees_of_freedom"),
             "moved": attributes(closure, "angle", "angle_of", "distance", "distance_of", "modal", "speed"),
@@ -87,17 +96,20 @@ def lines(model: Model) -> Iterator[tuple[str, str]]:
         follows = f"; rk4 follows it in steps of {step:g} s or less" if math.isfinite(step) else ""
         what = f"{mode.body}.joint" if mode.mode is None else f"mode {mode.mode} of {mode.body}"
         words = f"{mode.frequency / math.tau:.4g} Hz in the system, most of it {what}"
-        yield "fastest mode", words + (", loops open" if model.loops else "") + follows
+        yield "fastest mode", words + (", loops and gears open" if model.constraints else "") + follows
     for k, output in enumerate(model.chosen_outputs):
         yield "" if k else "outputs", f"{output.name}: {output.kind}"
-    if not model.loops:
+    if not model.constraints:
         return
     for k, loop in enumerate(model.loops):
         yield "" if k else "loops", _loop(loop)
+    for k, gear in enumerate(model.gears):
+        yield "" if k else "gears", _gear(gear)
     closed = assembly(model)
     words = f"{closed.rows} in all, {closed.rank} of them independent"
-    yield "rows of loops", words + (f", {closed.redundant} repeat others" if closed.redundant else "")
-    yield "left by loops", counted(closed.degrees_of_freedom, "degree") + " of freedom"
+    them = " and ".join(sort for sort, some in (("loops", model.loops), ("gears", model.gears)) if some)
+    yield f"rows of {them}", words + (f", {closed.redundant} repeat others" if closed.redundant else "")
+    yield f"left by {them}", counted(closed.degrees_of_freedom, "degree") + " of freedom"
     yield "closing moved", _moved(closed)
     for k, position in enumerate(closed.positions):
         yield "" if k else "closing chose", position
@@ -112,9 +124,17 @@ def _modes(hertz: list[float]) -> str:
 
 def _loop(loop: Loop) -> str:
     constraint = f"{loop.distance:g} m" if loop.distance is not None else "rows " + ", ".join(map(str, loop.rows))
-    state = (", switchable" if loop.switchable else "") + ("" if loop.closed else ", open at the start")
     named = "" if loop.kind == "rows" else f"{loop.kind}, "
-    return f"{loop.name}: {place(loop.a)} to {place(loop.b)}, {named}{constraint}{state}"
+    return f"{loop.name}: {place(loop.a)} to {place(loop.b)}, {named}{constraint}{_state(loop)}"
+
+
+def _gear(gear: Gear) -> str:
+    terms = " + ".join(f"{factor:.6g} {name}" for name, factor in gear.terms)
+    return f"{gear.name}: {terms} = {gear.offset:.6g}{_state(gear)}"
+
+
+def _state(of: Loop | Gear) -> str:
+    return (", switchable" if of.switchable else "") + ("" if of.closed else ", open at the start")
 
 
 def _moved(closure: Assembly) -> str:

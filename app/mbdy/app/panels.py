@@ -96,8 +96,8 @@ def sections(run: Run) -> list[Section]:
         Section("Modes", "Modal displacements of flexible bodies, and the energy in them.", tuple(_modes(run, known))),
         Section(
             "Loops",
-            "Force and torque of each closed loop on its b, in the axes of the loop frame of a, and the errors of "
-            "closure, turning rows apart from moving ones.",
+            "Force and torque of each closed loop on its b, in the axes of the loop frame of a, efforts of gears at "
+            "their joints, and the errors of closure, turning rows apart from moving ones.",
             tuple(_loops(run, known)),
         ),
         Section("Chosen outputs", "Of the model file.", tuple(panel(run, v) for v in known if v.port == "signals")),
@@ -176,7 +176,7 @@ def _loops(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
     of_loop = [v for v in known if v.port in ("residuals", "loops")]
     for loop in dict.fromkeys(v.owner for v in of_loop):
         outputs = {v.quantity: v for v in of_loop if v.owner == loop}
-        yield from (panel(run, outputs[what]) for what in ("force", "torque") if what in outputs)
+        yield from (panel(run, outputs[what]) for what in ("force", "torque", "effort") if what in outputs)
         for what in ("residual", "residual_rate"):
             if what in outputs:
                 yield from _errors(run, outputs[what])

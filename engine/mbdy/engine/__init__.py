@@ -26,6 +26,7 @@ from mbdy.engine.model.faults import (
     UnknownNameError,
     WriteError,
 )
+from mbdy.engine.model.gear import Gear
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.signals import ChosenOutput
 from mbdy.engine.model.system import Body, Flex, GravityGradient, Joint, Loop, Model, Node, PortChoice, Side, Wheel
@@ -49,6 +50,7 @@ __all__ = [
     "Fault",
     "FileError",
     "Flex",
+    "Gear",
     "GravityGradient",
     "Joint",
     "Linear",

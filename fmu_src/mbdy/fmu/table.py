@@ -115,7 +115,7 @@ def scalars(
     outputs = [row for row in rows if row.causality == "output"]
     rows += _calculated(outputs)
     rows += [row for v in ports.hidden for row in _hidden(v, standing.get(v.name, 0), local=derivatives)]
-    if any(v.owner.kind == "loop" for v in ports.parameters):
+    if any(v.owner.kind in ("loop", "gear") for v in ports.parameters):
         rows = [replace(row, guess=row.start_at is not None and row.vector != "s") for row in rows]
     if derivatives:
         states = {row.state: row for row in rows if row.state is not None}

@@ -137,7 +137,7 @@ def assemble(model: Model | str | PathLike[str]) -> Model:
     cannot be closed, `CompilerError` without a C compiler.
     """
     model = model_from(model)
-    if not any(loop.closed for loop in model.loops):
+    if not any(each.closed for each in model.constraints):
         return model
     core, table = _core(model)
     tell_moves(core, stacklevel=2)
@@ -152,11 +152,11 @@ def assemble(model: Model | str | PathLike[str]) -> Model:
 
 
 def assembly(model: Model) -> Assembly:
-    """What it takes to close the loops of ``model``, and how many rows and degrees of freedom they are.
+    """What it takes to close the loops and gears of ``model``, and how many rows and degrees of freedom they are.
 
-    Raises as `assemble` does; without loops nothing is compiled.
+    Raises as `assemble` does; without loops and gears nothing is compiled.
     """
-    if not model.loops:
+    if not model.constraints:
         motions = [motion for body in model.bodies for motion in body.joint.motion]
         free = len(motions) - motions.count("prescribed") + sum(body.modes for body in model.bodies)
         return Assembly(degrees_of_freedom=free)

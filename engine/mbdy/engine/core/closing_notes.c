@@ -19,7 +19,7 @@
 
 void mbdy_note_lines(mbdy_core *core, const double *error) {
     const mbdy_model *m = core->model;
-    for (int i = 0, begin = 0, turning = 0; i < m->n_rows; i++) {
+    for (int i = 0, begin = 0, turning = 0; i < m->n_rows - m->linear_rows; i++) {
         if (m->row_loops[i] != m->row_loops[begin]) begin = i, turning = 0;
         turning += m->row_turns[i];
         if (m->row_turns[i]) core->taken[begin] = fabs(error[i]) > TAKEN ? fabs(error[i]) : 0.0;
@@ -79,7 +79,7 @@ int mbdy_tell_lines(mbdy_core *core, const mbdy_names *names, char *text) {
         core->taken[i] = 0.0;
         if (angle == 0.0) continue;
         snprintf(text, MBDY_TEXT,
-                 "loop.%s: two lines are at a right angle in two positions; the nearer was taken, %.4g deg from where it was (the "
+                 "%s: two lines are at a right angle in two positions; the nearer was taken, %.4g deg from where it was (the "
                  "other is %.4g deg away); begin nearer to the other if that is meant",
                  names->rows[i], angle, 180.0 - angle);
         return 1;
@@ -90,7 +90,7 @@ int mbdy_tell_lines(mbdy_core *core, const mbdy_names *names, char *text) {
 int mbdy_tell_closed(mbdy_core *core, const mbdy_names *names, char *text) {
     if (core->lever > 0.0) {
         snprintf(text, MBDY_TEXT,
-                 "loop.%s: with others it holds a motion by a lever of some %.1g m, too short for its forces to be told from "
+                 "%s: with others it holds a motion by a lever of some %.1g m, too short for its forces to be told from "
                  "rounding; set their places further apart, or let one loop hold the turning (kind pin or weld)",
                  names->rows[core->lever_row], core->lever);
         core->lever = 0.0;
@@ -98,7 +98,7 @@ int mbdy_tell_closed(mbdy_core *core, const mbdy_names *names, char *text) {
     }
     if (core->bend > 0.0) {
         snprintf(text, MBDY_TEXT,
-                 "loop.%s: is closed by bending that moves its place by %.3g %s, for which modes are not made; check lengths, at "
+                 "%s: is closed by bending that moves its place by %.3g %s, for which modes are not made; check lengths, at "
                  "and start values",
                  names->rows[core->bend_row], core->bend, core->model->row_turns[core->bend_row] ? "deg" : "m");
         core->bend = 0.0;

@@ -35,7 +35,7 @@ static void damped_step(const mbdy_mechanism *c, double damping, double gap) {
     double longest = 0.0;
     rows_solve(c->rows, c->right, m, n, STEP_RANK, damping, c->step);
     for (int k = 0; k < n; k++) {
-        if (!is_modal(c, k)) longest = fmax(longest, fabs(c->step[k]));
+        if (!is_modal(c, k) && c->bent[k]) longest = fmax(longest, fabs(c->step[k]));
         c->step[k] *= -c->soft[k] * (slides(c, k) ? gap : 1.0);
     }
     for (int i = 0; i < m; i++) longest = fmax(longest, fabs(row_product(c->slope + i * n + c->m->n_speeds,
@@ -153,6 +153,7 @@ static void impulsive_step(const mbdy_mechanism *c, const double *z, double *to,
     mbdy_evaluate(core, MBDY_ASSEMBLE);
     *longest = 0.0;
     for (int k = 0; k < c->m->n_speeds; k++) {
+        if (!c->bent[k]) continue;
         const double *p = z + coordinate(c, k), *q = to + coordinate(c, k);
         if (c->m->motions[k] == MBDY_QUATERNION)
             for (int i = 0; i < 4; i++) *longest = fmax(*longest, 2.0 * fabs(q[i] - p[i]));

@@ -150,8 +150,8 @@ typedef struct mbdy_rule {
     int place, size;
 } mbdy_rule;
 
-/* Names for what is wrong: of inputs, parameters, states, start values, outputs, of the loop of each row, of groups of what makes
-   it fast; and the rules of parameters, by increasing constants. */
+/* Names for what is wrong: of inputs, parameters, states, start values, outputs, of the loop or gear of each row, of groups of
+   what makes it fast; and the rules of parameters, by increasing constants. */
 typedef struct mbdy_names {
     const char *const *inputs, *const *parameters, *const *states, *const *starts, *const *outputs, *const *rows,
         *const *strengths;

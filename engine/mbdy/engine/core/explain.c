@@ -122,48 +122,65 @@ static void idle(const mbdy_core *core, const mbdy_names *names, char *text) {
         body, speed);
 }
 
+static void unclosed_gear(const mbdy_core *core, const char *gear, char *text) {
+    const double amount = core->opening.amount;
+    const char *unit = core->opening.turning ? "deg" : "m";
+    const int parts = core->opening.kind == MBDY_PARTING || core->opening.kind == MBDY_SINGULAR;
+    if (core->opening.kind == MBDY_BEYOND)
+        say(text, "%s: cannot be closed: its numbers are beyond what floats can hold; check units, factors and offset", gear);
+    else
+        say(text,
+            "%s: %.4g %s%s is left that neither its joints nor others can take: they are prescribed or locked, or held by "
+            "other gears and loops; check its factors and offset, or give those that are held a start that agrees",
+            gear, amount, unit, parts ? "/s of its rate" : " of its error");
+}
+
 static void unclosed(const mbdy_core *core, const char *loop, char *text) {
     const double amount = core->opening.amount;
     const char *unit = core->opening.turning ? "deg" : "m";
+    if (strncmp(loop, "gear.", 5) == 0) {
+        unclosed_gear(core, loop, text);
+        return;
+    }
     switch (core->opening.kind) {
         case MBDY_FAR:
             say(text,
-                "loop.%s: cannot be closed: %.4g %s of error is left in the nearest position that was found; check lengths, at "
+                "%s: cannot be closed: %.4g %s of error is left in the nearest position that was found; check lengths, at "
                 "and frame of what lies between its places, or start nearer to closure in [initial]",
                 loop, amount, unit);
             return;
         case MBDY_CONTRADICTION:
             say(text,
-                "loop.%s: its rows contradict each other or the joints: %.4g %s of error is left that no motion changes; check "
+                "%s: its rows contradict each other or the joints: %.4g %s of error is left that no motion changes; check "
                 "at, frame and axis of both sides (hinges of a planar mechanism are parallel), or hold fewer rows",
                 loop, amount, unit);
             return;
         case MBDY_MIRRORED:
             say(text,
-                "loop.%s: closes only with axes opposed that should be aligned: the mirrored position; turn frame_b by 180 "
+                "%s: closes only with axes opposed that should be aligned: the mirrored position; turn frame_b by 180 "
                 "deg, or check at, frame and axis of both sides",
                 loop);
             return;
         case MBDY_PARTING:
             say(text,
-                "loop.%s: its places part at %.4g %s/s at the start, however the degrees of freedom that are not prescribed "
+                "%s: its places part at %.4g %s/s at the start, however the degrees of freedom that are not prescribed "
                 "move; give the prescribed ones start speeds that agree in [initial], or free one of them",
                 loop, amount, unit);
             return;
         case MBDY_SINGULAR:
             say(text,
-                "loop.%s: its places part at %.4g %s/s at the start, whatever speeds are tried: it is closed where it is almost "
+                "%s: its places part at %.4g %s/s at the start, whatever speeds are tried: it is closed where it is almost "
                 "singular; start elsewhere, or check lengths, at and frame of what lies between its places",
                 loop, amount, unit);
             return;
         case MBDY_BENT:
             say(text,
-                "loop.%s: is closed only by bending that moves its place by %.4g %s, for which modes are not made: no inertia "
+                "%s: is closed only by bending that moves its place by %.4g %s, for which modes are not made: no inertia "
                 "follows from them; check lengths, at and frame of what lies between its places, or start values",
                 loop, amount, unit);
             return;
         case MBDY_BEYOND:
-            say(text, "loop.%s: cannot be closed: its numbers are beyond what floats can hold; check units and lengths", loop);
+            say(text, "%s: cannot be closed: its numbers are beyond what floats can hold; check units and lengths", loop);
     }
 }
 
@@ -178,10 +195,11 @@ static const char *unit_of(const mbdy_model *m, int place) {
 }
 
 void mbdy_tell_move(const mbdy_core *core, const mbdy_names *names, int place, char *text) {
+    const char *what = strncmp(names->rows[0], "gear.", 5) == 0 ? "gears" : "loops"; /* those of loops are first */
     say(text,
-        "start value '%s' contradicts the loops and was moved from %.9g to %.9g%s to close them; give fewer start values, for "
-        "the loops to find the others, or those of a closed position",
-        names->starts[place], mbdy_start_value(core, place), core->vector[MBDY_S_CLOSED][place], unit_of(core->model, place));
+        "start value '%s' contradicts the %s and was moved from %.9g to %.9g%s to close them; give fewer start values, for "
+        "the %s to find the others, or those of a closed position",
+        names->starts[place], what, mbdy_start_value(core, place), core->vector[MBDY_S_CLOSED][place], unit_of(core->model, place), what);
 }
 
 /* The state whose name has most of the name of what makes the system fast; else what moved fastest. */
@@ -239,13 +257,13 @@ void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, do
         case MBDY_UNCLOSED: unclosed(core, names->rows[place], text); return;
         case MBDY_OPPOSED:
             say(text,
-                "'loop.%s' is closed where nothing says which way to turn: its axes are opposed that should be aligned, or its lines "
+                "'%s' is closed where nothing says which way to turn: its axes are opposed that should be aligned, or its lines "
                 "in line that should be at a right angle; close it elsewhere, or turn frame_b by 180 deg (lines by 90 deg)",
                 names->rows[place]);
             return;
         case MBDY_TORN:
             say(text,
-                "'loop.%s' came apart between %.12g s and %.12g s, the state is as it was: the internal step %g s may be too long "
+                "'%s' came apart between %.12g s and %.12g s, the state is as it was: the internal step %g s may be too long "
                 "for its time constant or for the motion, or the mechanism singular there",
                 names->rows[place], time, time + H, h);
             return;

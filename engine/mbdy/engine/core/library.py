@@ -127,6 +127,8 @@ def table(equations: Equations, names: Sequence[str]) -> str:
     }  # fmt: skip
     columns = asdict(equations.columns)
     numbers["reach"] = columns.pop("reach")
+    if linear := columns.pop("linear"):
+        numbers["linear_rows"] = linear
     places = {
         "quaternions": ports.quaternions,
         "locks": [lock for lock, _ in equations.locks],

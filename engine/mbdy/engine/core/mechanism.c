@@ -21,7 +21,7 @@ size_t mbdy_closing_reals(const mbdy_model *m) {
     return rows ? rows * (5 + 2 * n) + 3 * n + 7 * (size_t)m->n_x : 0;
 }
 
-size_t mbdy_closing_places(const mbdy_model *m) { return m->n_rows ? 3 * (size_t)columns(m) : 0; }
+size_t mbdy_closing_places(const mbdy_model *m) { return m->n_rows ? 4 * (size_t)columns(m) : 0; }
 
 static double *part(double **at, int n) {
     double *const begin = *at;
@@ -42,6 +42,8 @@ int mbdy_is_closed(const mbdy_mechanism *c, const double *z, double *error) {
     double far = 0.0;
     for (int k = 0; k < c->n; k++)
         if (c->anchored[k]) far = fmax(far, fabs(z[coordinate(c, k)]));
+    for (int i = c->m->n_rows - c->m->linear_rows; i < c->m->n_rows; i++)
+        for (int k = 0; k < c->n; k++) far = fmax(far, fabs(c->slope[i * c->n + k] * z[coordinate(c, k)]) * c->size);
     return row_largest(error, c->m->n_rows) <= CLOSED + ROUNDING * far / c->size;
 }
 
@@ -91,7 +93,7 @@ mbdy_mechanism mbdy_mechanism_at(mbdy_core *core, const double *z) {
     for (size_t i = 0; i < sizeof by_column / sizeof by_column[0]; i++) *by_column[i] = part(&at, c.n);
     for (size_t i = 0; i < sizeof like_x / sizeof like_x[0]; i++) *like_x[i] = part(&at, m->n_x);
     c.slope = part(&at, m->n_rows * c.n), c.rows = part(&at, m->n_rows * c.n);
-    c.movable = core->closing_places, c.free = c.movable + c.n, c.anchored = c.free + c.n;
+    c.movable = core->closing_places, c.free = c.movable + c.n, c.anchored = c.free + c.n, c.bent = c.anchored + c.n;
     for (int k = 0; k < c.n; k++) {
         c.scale[k] = slides(&c, k) ? c.size : 1.0;
         c.movable[k] = is_modal(&c, k) || !m->prescribed[k];
@@ -103,8 +105,10 @@ mbdy_mechanism mbdy_mechanism_at(mbdy_core *core, const double *z) {
     soften(&c);
     mbdy_slopes(&c, z);
     for (int k = 0; k < c.n; k++) {
-        c.anchored[k] = 0;
-        for (int i = 0; i < m->n_rows; i++) c.anchored[k] |= slides(&c, k) && c.slope[i * c.n + k] != 0.0;
+        int looped = 0, geared = 0;
+        for (int i = 0; i < m->n_rows; i++) *(i < m->n_rows - m->linear_rows ? &looped : &geared) |= c.slope[i * c.n + k] != 0.0;
+        c.anchored[k] = slides(&c, k) && looped;
+        c.bent[k] = looped || !geared;
     }
     return c;
 }

@@ -20,7 +20,8 @@ typedef struct {
     double *slope, *rows, *right;                   /* what lessens errors, by row and column; work */
     double *scale, *soft, *step;                    /* by column: what counts as one radian, modes by energy */
     double *pose, *trial, *origin, *nearest, *best, *pushed, *damped; /* like x */
-    int *movable, *free, *anchored; /* by column; the last where loops feel how far from the inertial origin it is */
+    int *movable, *free; /* by column */
+    int *anchored, *bent; /* by column: where loops feel how far from the inertial origin it is; 0 where all rows are linear in it */
 } mbdy_mechanism;
 
 static inline int is_modal(const mbdy_mechanism *c, int k) { return k >= c->m->n_speeds; }

@@ -65,6 +65,7 @@ typedef struct mbdy_model {
     int n_stores;
     const int *stores; /* places in u of what energy is stored against: gravity, rests of springs */
     int n_rows;          /* scalar constraints of loops; what follows is for models that have some */
+    int linear_rows;     /* so many of them, the last, are linear in the coordinates: those of gears */
     const int *coordinates, *motions, *prescribed;   /* by speed of a joint: the place in x of what it changes (where a
                                                         quaternion begins), what that is, whether it is always prescribed */
     int n_prescriptions;

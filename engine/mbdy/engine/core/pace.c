@@ -256,7 +256,7 @@ static int of_mode(const mbdy_names *names, const struct mbdy_pace *pace) {
 static void describe_loop(const mbdy_core *core, const char *loop, int i, double h, char *text) {
     const double time = 1.0 / core->vector[MBDY_K][core->model->decays[i]];
     snprintf(text, MBDY_TEXT,
-             "loop.%s.time_constant = %g s: too short for internal steps of %g s, in which errors of closure would grow; take "
+             "%s.time_constant = %g s: too short for internal steps of %g s, in which errors of closure would grow; take "
              "steps of %.3g s or less, or a longer time constant",
              loop, time, h, time / LOOP_STEPS);
 }

@@ -42,8 +42,8 @@ int mbdy_tell_bent(mbdy_core *core, const mbdy_names *names, char *text) {
 }
 
 /* Adds a name of `length` letters to a list that begins with `text`, `at` being how long it is. */
-static int listed(char *text, int at, const char *before, const char *name, int length) {
-    if (at < MBDY_TEXT - 1) snprintf(text + at, (size_t)(MBDY_TEXT - at), "%s'%s%.*s'", at ? ", " : "", before, length, name);
+static int listed(char *text, int at, const char *name, int length) {
+    if (at < MBDY_TEXT - 1) snprintf(text + at, (size_t)(MBDY_TEXT - at), "%s'%.*s'", at ? ", " : "", length, name);
     return (int)strlen(text);
 }
 
@@ -56,13 +56,13 @@ int mbdy_tell_held(mbdy_core *core, const mbdy_names *names, const double *u, ch
         const char *lock = names->inputs[m->locks[i]];
         const int length = (int)(strrchr(lock, '.') - lock);
         if (!mbdy_lock_moves(core, u, i) || strncmp(lock, joint, (size_t)length + 1) == 0) continue;
-        at = listed(text, at, "", joint = lock, length), n++;
+        at = listed(text, at, joint = lock, length), n++;
     }
     if (m->n_impulses > m->n_locks) mbdy_gaps(core, u, INFINITY);
     for (int i = 0; m->n_impulses > m->n_locks && i < m->n_rows; i++) {
         if (!mbdy_row_moves(core, u, i) || strcmp(names->rows[i], loop) == 0) continue;
         loop = names->rows[i];
-        at = listed(text, at, "loop.", loop, (int)strlen(loop)), n++;
+        at = listed(text, at, loop, (int)strlen(loop)), n++;
     }
     return n;
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 import warnings
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import fields, replace
 from os import PathLike
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from mbdy.engine.files.formats import fault_of_format
+from mbdy.engine.files.gears import gear_of
 from mbdy.engine.files.inertia import faults_of_energy, faults_of_inertia
 from mbdy.engine.files.initial import STARTS, starts_of
 from mbdy.engine.files.joints import joint_of
@@ -42,7 +43,6 @@ from mbdy.engine.model.system import (
     Draft,
     GravityGradient,
     Joint,
-    Loop,
     Model,
     Wheel,
 )
@@ -148,7 +148,9 @@ def model_of_tables(
     bodies = tuple(_body(name, file, joints, folder, unturned, findings) for name in file.body)
     unread |= {body.name for body in bodies if findings.faulty(path_of(("body", body.name, "flex")))}
     check_joints_places(joints, {body.name: body for body in bodies}, unread, findings)
-    loops = _loops(file, bodies, unread, findings)
+    by_name = {body.name: body for body in bodies}
+    loops = _made(loop_of, file.loop, by_name, unread, findings)
+    gears = _made(gear_of, file.gear, by_name, unread, findings)
     partial = tuple(_rooted(body) if body.name in cut else body for body in bodies)
     read = {INERTIAL, *(body.name for body in partial)} - unread
     whole = tuple(body if body.joint.to in read else _rooted(body) for body in partial if body.name in read)
@@ -163,8 +165,10 @@ def model_of_tables(
         source=source,
         files=source_files(folder),
         loops=loops,
+        gears=gears,
     )
     unjudged = {*unread, *(["loop"] if len(loops) < len(file.loop) else [])}
+    unjudged |= {*(["gear"] if len(gears) < len(file.gear) else [])}
     draft = replace(draft, chosen_outputs=signals_of(file.output, draft, unjudged, findings))
     for fault in faults_of_energy(draft):
         if not findings.faulty(fault.path.removesuffix(".flex.coupling")):
@@ -279,11 +283,16 @@ def _body(
     return body
 
 
-def _loops(file: FileTable, bodies: tuple[Body, ...], unread: set[str], findings: Findings) -> tuple[Loop, ...]:
-    """The loops without fault, each between two places that exist."""
-    by_name = {body.name: body for body in bodies}
-    loops = [loop_of(name, table, by_name, unread, findings) for name, table in file.loop.items()]
-    return tuple(loop for loop in loops if loop)
+def _made(
+    make: Callable[..., Any],
+    tables: Mapping[str, Any],
+    bodies: Mapping[str, Body],
+    unread: set[str],
+    findings: Findings,
+) -> tuple[Any, ...]:
+    """The loops or gears without fault that ``make`` makes of their ``tables``."""
+    made = [make(name, table, bodies, unread, findings) for name, table in tables.items()]
+    return tuple(one for one in made if one)
 
 
 def _gradient(file: FileTable, joints: dict[str, Joint], findings: Findings) -> GravityGradient | None:

@@ -171,6 +171,19 @@ class OutputTable(StrictTable):
     terms: Any = None
 
 
+class GearTable(StrictTable):
+    """``[gear.NAME]``; `mbdy.engine.files.gears` reads the values."""
+
+    terms: Any = None
+    driver: str | None = None
+    follower: str | None = None
+    ratio: Any = None
+    offset: Any = 0.0
+    time_constant: Any = None
+    closed: Switch = True
+    switchable: Switch = False
+
+
 class PortsTable(StrictTable):
     """``[ports]``: names and patterns of inputs and outputs; `mbdy.engine.files.port_choice` reads them."""
 
@@ -189,6 +202,7 @@ class FileTable(StrictTable):
     guess: dict[str, Any] = Field(default_factory=dict)
     loop: dict[str, LoopTable] = Field(default_factory=dict)
     output: dict[str, OutputTable] = Field(default_factory=dict)
+    gear: dict[str, GearTable] = Field(default_factory=dict)
     ports: PortsTable = PortsTable()
     default: Any = None
 
@@ -233,7 +247,7 @@ def _report(fault: Any, loc: tuple[str | int, ...], findings: Findings) -> None:
     elif sort == "missing":
         findings.refuse(path, "is missing", REMEDIES.get(key, ""))
     elif sort in ("model_type", "dict_type", "model_attributes_type"):
-        remedy = f"write [{path}.NAME]" if path in ("body", "loop", "output") else REMEDIES.get(key, f"write [{path}]")
+        remedy = f"write [{path}.NAME]" if path in ("body", "loop", "gear", "output") else REMEDIES.get(key, f"write [{path}]")
         if not _keys_at(loc[:-1]) and key in _keys_at(loc):
             remedy = f"write [{path_of(loc[:-1])}.NAME]: the table needs a name"
         findings.refuse(path, f"must be a table, got {shown(fault['input'])}", remedy)
@@ -283,6 +297,6 @@ def _home(key: str) -> str:
     """Where a key that is unknown here belongs, if some other table has it; otherwise empty."""
     homes = {
         "[system]": SystemTable, "[body.NAME.joint]": JointTable, "[body.NAME]": BodyTable,
-        "[body.NAME.flex]": FlexTable, "[loop.NAME]": LoopTable,
+        "[body.NAME.flex]": FlexTable, "[loop.NAME]": LoopTable, "[gear.NAME]": GearTable,
     }  # fmt: skip
     return next((f"it belongs in {place}" for place, table in homes.items() if key in table.model_fields), "")

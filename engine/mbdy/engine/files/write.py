@@ -8,6 +8,7 @@ from itertools import repeat
 from typing import Any
 
 from mbdy.engine.files.formats import FORMAT
+from mbdy.engine.files.gears import spelled_gear
 from mbdy.engine.files.joints import joint_of
 from mbdy.engine.files.loops import TIME_CONSTANT, spelled
 from mbdy.engine.files.modes import TERMS
@@ -57,6 +58,7 @@ def tables_of(model: Model) -> dict[str, Any]:
         "system": system,
         "body": {body.name: _body(body) for body in model.bodies},
         "loop": {loop.name: _loop(loop) for loop in model.loops},
+        "gear": {gear.name: spelled_gear(gear, turning=model.turning(gear)[0]) for gear in model.gears},
         "output": {signal.name: _lists(signal.given) for signal in model.chosen_outputs},
         "ports": {key: _lists(names) for key, names in chosen if names is not None},
         "initial": _starts(model, model.initial),

@@ -18,6 +18,7 @@ from mbdy.engine.files.read import model_from
 from mbdy.engine.linear.reference_point import Values
 from mbdy.engine.model.collector import collector_still
 from mbdy.engine.model.faults import OptionError, shown
+from mbdy.engine.model.owners import constraint
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.values import chosen
@@ -99,7 +100,7 @@ def equations_of(model: Model | str | PathLike[str], dynamics: Dynamics | None =
         raise OptionError(f"dynamics: Linear(...), PartlyLinear(...) or None is needed, got {shown(dynamics)}")
     model = ported(model, dynamics)
     if beyond := [*(f"body {b.name!r} is flexible" for b in model.bodies if b.flex),
-                  *(f"it has the loop {loop.name!r}" for loop in model.loops)]:  # fmt: skip
+                  *(f"it has the {constraint(one).kind} {one.name!r}" for one in model.constraints)]:  # fmt: skip
         sort = "linear" if isinstance(dynamics, Linear) else "partly linear"
         raise OptionError(
             f"{sort} dynamics of {model.name!r}: {beyond[0]}; only trees of rigid bodies have them: leave dynamics "

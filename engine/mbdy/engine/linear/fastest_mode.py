@@ -34,12 +34,12 @@ def fastest_mode(model: Model) -> FastestMode | None:
     """The fastest free vibration of ``model`` at its start on modes and springs; None without flexible bodies, or where
     no stiffness holds anything.
 
-    Loops are open, gravity and damping left out, modes taken about zero: the largest eigenvalue of the stiffness times
-    the accelerations of joints and modes under unit efforts on them.
+    Loops and gears are open, gravity and damping left out, modes taken about zero: the largest eigenvalue of the
+    stiffness times the accelerations of joints and modes under unit efforts on them.
     """
     if not any(body.flex for body in model.bodies):
         return None
-    names, mobility, slopes = _elastic(equations(replace(model.whole, loops=())))
+    names, mobility, slopes = _elastic(equations(replace(model.whole, loops=(), gears=())))
     root = cholesky(mobility, lower=True)
     turned = -solve_triangular(root, slopes @ root, lower=True)
     values, vectors = eigh((turned + turned.T) / 2)

@@ -264,7 +264,7 @@ def _notes(
     elif (part := matrix_change(model, slopes, point, inputs)) > CHANGING:
         notes.append(f"the matrices hold at this instant only: along the motion A changes by {part:.2%} in a second")
     if form is None:
-        why = "loops tie" if model.loops else "what is held leaves"
+        why = "loops and gears tie" if model.constraints else "what is held leaves"
         notes.append(f"no second-order form: {why} some of the errors of a ball joint or an attitude alone")
     return tuple(notes)
 

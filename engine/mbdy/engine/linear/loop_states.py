@@ -28,7 +28,7 @@ def tangent(model: Model, point: OperatingPoint, slopes: Slopes, errors: ErrorCo
     prescribed ones first: these follow no other.
     """
     n = len(errors.names)
-    if not model.loops:
+    if not model.constraints:
         return list(range(n)), np.eye(n)
     rows = closed_rows(model, point, "residual") + closed_rows(model, point, "residual_rate")
     changes = slopes.of_outputs(point, errors.R, np.zeros((len(point.u), n)))[rows]

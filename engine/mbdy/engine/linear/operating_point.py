@@ -83,7 +83,7 @@ def operating_point(model: Model, equations: Equations, at: At = None) -> Operat
         stays = given_starts(model, table)
         s, u, p = assigned(table, ports(model), at or {}, stays)
         _scale_quaternions(table, s)
-        if model.loops:
+        if model.constraints:
             core = started(equations, s, stays, u, p)
             tell_moves(core, stacklevel=3)
             core.latch()
@@ -99,7 +99,7 @@ def operating_point(model: Model, equations: Equations, at: At = None) -> Operat
         u = np.array(starts)
         u[list(places)] = _read(at, [v.name for v in ports(model).inputs])
     _scale_quaternions(table, x)
-    if model.loops:
+    if model.constraints:
         core = prepared(equations, u, p)
         closed_state(core, x)
         core.latch()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from mbdy.engine.linear.error_coordinates import error_coordinates, fixed, quaternion_tangent, rotation
 from mbdy.engine.linear.jacobians import Slopes
 from mbdy.engine.linear.operating_point import OperatingPoint
+from mbdy.engine.model.owners import constraint, name_of
 from mbdy.engine.model.rotations import cross_matrix
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.topology import tree
@@ -135,11 +136,11 @@ class Steady:
 
 
 def closed_rows(model: Model, point: OperatingPoint, what: str) -> list[int]:
-    """Places in y of the rows of closed loops' ``"residual"`` or ``"residual_rate"``."""
+    """Places in y of the rows of closed loops' and gears' ``"residual"`` or ``"residual_rate"``."""
     rows: list[int] = []
-    for loop in model.loops:
-        if not loop.switchable or point[f"loop.{loop.name}.closed"]:
-            places = point.ports.by_name[f"loop.{loop.name}.{what}"].places
+    for each in model.constraints:
+        if not each.switchable or point[name_of(constraint(each), "closed")]:
+            places = point.ports.by_name[name_of(constraint(each), what)].places
             rows += range(places.start, places.stop)
     return rows
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mbdy.engine.model.system import Body
+from mbdy.engine.model.gear import Gear
+from mbdy.engine.model.system import Body, Loop
 
-OwnerKind = Literal["system", "body", "joint", "wheel", "node", "modes", "loop", "output"]
+OwnerKind = Literal["system", "body", "joint", "wheel", "node", "modes", "loop", "gear", "output"]
 
 Quantity = str
 """What a variable is of its owner, the last part of its name: ``omega``, ``attitude``, ``torque``, ``mass`` and others,
@@ -16,7 +17,7 @@ among them the values of each law of effort."""
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """What a variable belongs to: ``name`` of the body, the loop or the chosen output (empty for the system), and
+    """What a variable belongs to: ``name`` of the body, loop, gear or chosen output (empty for the system), and
     ``part``, the wheel or the node of that body. A joint and a set of modes have the name of their (outboard) body."""
 
     kind: OwnerKind
@@ -28,7 +29,7 @@ class Owner:
         match self.kind:
             case "system":
                 return "system"
-            case "loop" | "output":
+            case "loop" | "gear" | "output":
                 return f"{self.kind}.{self.name}"
             case "joint":
                 return f"{self.name}.joint"
@@ -50,6 +51,11 @@ def name_of(owner: Owner, quantity: Quantity) -> str:
 def points_of(body: Body) -> tuple[Owner, ...]:
     """The body itself and its nodes: where forces act and motion is seen."""
     return (Owner("body", body.name), *(Owner("node", body.name, node) for node in body.nodes))
+
+
+def constraint(of: Loop | Gear) -> Owner:
+    """A loop or a gear."""
+    return Owner("gear" if isinstance(of, Gear) else "loop", of.name)
 
 
 def wheels_of(body: Body) -> tuple[Owner, ...]:

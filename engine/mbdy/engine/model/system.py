@@ -35,6 +35,7 @@ from mbdy.engine.model.fields import (
 )
 from mbdy.engine.model.frames import axes_frame, frame, inverse, product, turned
 from mbdy.engine.model.inertia_spellings import about_mass_centre
+from mbdy.engine.model.gear import Freedom, Gear, freedom_of
 from mbdy.engine.model.joint_values import KEYS, VALUES, Motion, independent, joint_values, refuse_key
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 from mbdy.engine.model.parts import Part, an, kept, named, names, numbers, part, several, starts, taking, text, value
@@ -385,6 +386,11 @@ class Loop(Part):
         """Number of its scalar constraints."""
         return len(self.rows) or 1
 
+    @property
+    def turning(self) -> tuple[bool, ...]:
+        """By row, whether it holds a turning, or else a moving."""
+        return tuple(row <= 3 for row in self.rows) or (False,)
+
 
 @part()
 class GravityGradient(Part):
@@ -418,7 +424,8 @@ class Model(Part):
     begins and which it may move. What is in neither starts at zero or identity.
     ``gravity_gradient`` is for systems with one root, a floating one; it costs nothing where it is None.
     ``source`` is the file it came from, for messages; ``files`` are all that were read for it. ``loops`` close the tree
-    of joints. ``chosen_outputs`` come beside others; ``port_choice`` says which inputs and outputs there are.
+    of joints, and ``gears`` tie joints to each other. ``chosen_outputs`` come beside others; ``port_choice`` says which
+    inputs and outputs there are.
     """
 
     name: str = value(converter=text)
@@ -429,6 +436,7 @@ class Model(Part):
     source: str = ""
     files: tuple[SourceFile, ...] = field(default=(), compare=False)
     loops: tuple[Loop, ...] = value(converter=several(Loop), default=())
+    gears: tuple[Gear, ...] = value(converter=several(Gear), default=())
     port_choice: PortChoice = value(converter=an(PortChoice), default=PortChoice())
     guess: Mapping[str, tuple[float, ...]] = value(converter=starts, default_factory=dict)
     chosen_outputs: tuple[ChosenOutput, ...] = value(converter=several(ChosenOutput), default=())
@@ -458,6 +466,7 @@ class Model(Part):
 
     def __repr__(self) -> str:
         loops = f", {len(self.loops)} loops" if self.loops else ""
+        loops += f", {len(self.gears)} gears" if self.gears else ""
         return f"<Model {self.name!r}: {len(self.bodies)} bodies{loops}; {table_of_names(list(self.index))}>"
 
     def _repr_html_(self) -> str:
@@ -486,6 +495,20 @@ class Model(Part):
     def index(self) -> Mapping[str, int]:
         """Place of each body in ``bodies`` by name."""
         return {body.name: i for i, body in enumerate(self.bodies)}
+
+    @property
+    def constraints(self) -> tuple[Loop | Gear, ...]:
+        """What holds coordinates of the tree: its loops, then its gears."""
+        return (*self.loops, *self.gears)
+
+    def freedoms(self, gear: Gear) -> tuple[Freedom, ...]:
+        """The degrees of freedom in the terms of a ``gear``."""
+        bodies = {body.name: body for body in self.bodies}
+        return tuple(freedom_of(name, bodies) for name, _ in gear.terms)
+
+    def turning(self, constraint: Loop | Gear) -> tuple[bool, ...]:
+        """By row of a ``constraint``, whether its error is an angle [rad], or else a distance [m]."""
+        return constraint.turning if isinstance(constraint, Loop) else (self.freedoms(constraint)[0].turns,)
 
     @property
     def whole(self) -> Model:

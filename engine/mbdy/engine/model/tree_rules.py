@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 import numpy as np
 
 from mbdy.engine.model.faults import Findings, nearest, path_of
+from mbdy.engine.model.gear import check_gear
 from mbdy.engine.model.limits import MOST_LETTERS, MOST_PARTS, NEGATIVE_MINOR
 from mbdy.engine.model.system import INERTIAL, ZERO3, Body, Joint, Model, Side, Vector3
 
@@ -110,8 +111,9 @@ def check_parents(joints: Mapping[str, Joint], known: Iterable[str], findings: F
 
 
 def check_parts(model: Model, findings: Findings) -> None:
-    """Refuse names, joints, loops, wheels, chosen outputs and start values of ``model`` that do not go together."""
-    for sort, parts in (("body", model.bodies), ("loop", model.loops), ("output", model.chosen_outputs)):
+    """Refuse names, joints, loops, gears, wheels, chosen outputs and start values of ``model`` that do not go together."""
+    sorts = {"body": model.bodies, "loop": model.loops, "gear": model.gears, "output": model.chosen_outputs}
+    for sort, parts in sorts.items():
         if len(parts) > MOST_PARTS:
             return findings.refuse(sort, f"has {len(parts)} entries, more than {MOST_PARTS}", "split the system")
         counts = Counter(part.name for part in parts)
@@ -135,6 +137,10 @@ def check_parts(model: Model, findings: Findings) -> None:
             check_node(bodies[body], node, path, findings)
         elif body != INERTIAL and not findings.faulty(path):
             findings.refuse(path, f"there is no body '{body}'", nearest(body, [*bodies, INERTIAL]))
+    for gear in model.gears:
+        path = path_of(("gear", gear.name))
+        check_name(gear.name, path, findings)
+        check_gear(gear, path, bodies, findings)
     for body in model.bodies:
         check_wheels(body, findings)
     if model.chosen_outputs and not findings.faults:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mbdy.engine.model.bearing import BEARING
+from mbdy.engine.model.gear import Gear
 from mbdy.engine.model.laws import laws_of
-from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, name_of, points_of, wheels_of
+from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, constraint, name_of, points_of, wheels_of
 from mbdy.engine.model.system import Body, Loop, Model, Rows
 
 Causality = Literal["input", "output", "parameter"]
@@ -127,9 +128,9 @@ def modal_entries(matrix: Rows) -> tuple[tuple[str, ...], tuple[float, ...]]:
     return tuple(f"[{i + 1},{j + 1}]" for i, j in places), tuple(matrix[i][j] for i, j in places)
 
 
-def loop_units(loop: Loop, turning: str, moving: str) -> tuple[str, ...]:
-    """A unit for each row of a loop."""
-    return tuple(turning if row <= 3 else moving for row in loop.rows) or (moving,)
+def row_units(model: Model, of: Loop | Gear, turning: str, moving: str) -> tuple[str, ...]:
+    """A unit for each row of a loop or gear."""
+    return tuple(turning if turns else moving for turns in model.turning(of))
 
 
 @dataclass(frozen=True)
@@ -190,10 +191,11 @@ def inputs(model: Model) -> Iterator[Variable]:
         for owner, body, _ in joints:
             labels, text = switch_labels(body), f"Whether the joint of {body.name} {what}"
             yield from row(owner, quantity, ("",) * len(labels), text, "switches", labels=labels, boolean=True)
-    for loop in model.loops:
-        if loop.switchable:
-            owner, text = Owner("loop", loop.name), f"Whether the loop {loop.name} is closed"
-            yield from row(owner, "closed", ("",), text, "switches", start=(float(loop.closed),), boolean=True)
+    for each in model.constraints:
+        if each.switchable:
+            owner = constraint(each)
+            text = f"Whether the {owner.kind} {each.name} is closed"
+            yield from row(owner, "closed", ("",), text, "switches", start=(float(each.closed),), boolean=True)
     for owner in (wheel for body in model.bodies for wheel in wheels_of(body)):
         text = f"Motor torque on wheel {owner.part} of {owner.name}"
         yield from row(owner, "torque", ("N.m",), text, "wheel_torques")
@@ -264,12 +266,19 @@ def parameters(model: Model) -> Iterator[Variable]:
                 labels, values = modal_entries(getattr(body.flex, what))
                 owner, text = Owner("modes", body.name), f"Modal {what} of {body.name}"
                 yield from row(owner, what, (unit,) * len(labels), values, text, labels=labels)
-    for loop in model.loops:
-        text = f"Time within which errors of closure of loop {loop.name} decay"
-        yield from row(Owner("loop", loop.name), "time_constant", ("s",), (loop.time_constant,), text, minimum=0.0)
-        if loop.distance is not None:
-            text = f"Distance that loop {loop.name} keeps"
-            yield from row(Owner("loop", loop.name), "distance", ("m",), (loop.distance,), text, minimum=0.0)
+    for each in model.constraints:
+        owner = constraint(each)
+        text = f"Time within which errors of closure of {owner.kind} {each.name} decay"
+        yield from row(owner, "time_constant", ("s",), (each.time_constant,), text, minimum=0.0)
+        if isinstance(each, Gear):
+            sums, *others = (freedom.unit for freedom in model.freedoms(each))
+            units = ("1", *("1" if unit == sums else f"{sums}/{unit}" for unit in others))
+            text = f"Factors of the coordinates that gear {each.name} sums"
+            yield from row(owner, "factor", units, (factor for _, factor in each.terms), text)
+            yield from row(owner, "offset", (sums,), (each.offset,), f"What the sum of gear {each.name} is")
+        elif each.distance is not None:
+            text = f"Distance that loop {each.name} keeps"
+            yield from row(owner, "distance", ("m",), (each.distance,), text, minimum=0.0)
     if gradient := model.gravity_gradient:
         text = "Gravitational parameter of the attracting centre, for the gravity gradient"
         value = (gradient.gravitational_parameter,)
@@ -340,21 +349,27 @@ def outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:
         units = tuple(every[i] for i in switched(b.joint.motion))
         text = f"Impulse of the latch at the joint of {b.name}, where the last step locked it while it moved"
         yield from table(Owner("joint", b.name), "impulse", units, text, "impulses", labels=switch_labels(b))
-    for loop in model.loops:
-        if loop.switchable:
-            text = f"Impulse of the closing of loop {loop.name}, where the last step closed it"
-            yield from table(Owner("loop", loop.name), "impulse", loop_units(loop, "N.m.s", "N.s"), text, "impulses")
-    for loop in model.loops:
-        text = f"Error of closure of loop {loop.name}"
-        yield from table(Owner("loop", loop.name), "residual", loop_units(loop, "rad", "m"), text, "residuals")
-    for loop in model.loops:
-        owner, where = Owner("loop", loop.name), "on b at its place, axes of the loop frame of a"
-        text = f"Force of loop {loop.name} {where}"
-        yield from table(owner, "force", ("N",) * 3, text, "loops", dependencies=everything)
-        text = f"Torque of loop {loop.name} {where}"
-        yield from table(owner, "torque", ("N.m",) * 3, text, "loops", dependencies=everything)
-        text = f"Rate of the error of closure of loop {loop.name}"
-        yield from table(owner, "residual_rate", loop_units(loop, "rad/s", "m/s"), text, "loops")
+    for each in model.constraints:
+        if each.switchable:
+            owner, units = constraint(each), row_units(model, each, "N.m.s", "N.s")
+            text = f"Impulse of the closing of {owner.kind} {each.name}, where the last step closed it"
+            yield from table(owner, "impulse", units, text, "impulses")
+    for each in model.constraints:
+        owner, units = constraint(each), row_units(model, each, "rad", "m")
+        yield from table(owner, "residual", units, f"Error of closure of {owner.kind} {each.name}", "residuals")
+    for each in model.constraints:
+        owner, where = constraint(each), "on b at its place, axes of the loop frame of a"
+        if isinstance(each, Gear):
+            units = tuple("N.m" if freedom.turns else "N" for freedom in model.freedoms(each))
+            text = f"Efforts of gear {each.name} at the joints, in the order of its terms"
+            yield from table(owner, "effort", units, text, "loops", dependencies=everything)
+        else:
+            text = f"Force of loop {each.name} {where}"
+            yield from table(owner, "force", ("N",) * 3, text, "loops", dependencies=everything)
+            text = f"Torque of loop {each.name} {where}"
+            yield from table(owner, "torque", ("N.m",) * 3, text, "loops", dependencies=everything)
+        text = f"Rate of the error of closure of {owner.kind} {each.name}"
+        yield from table(owner, "residual_rate", row_units(model, each, "rad/s", "m/s"), text, "loops")
     springs = tuple(name_of(owner, "rest") for owner, joint, _ in jointed if joint.rest)
     totals: tuple[tuple[Quantity, str, int, str, tuple[str, ...]], ...] = (
         ("mass", "kg", 1, "Mass of the system", ()),

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from mbdy.engine.model.owners import Owner, Quantity
+from mbdy.engine.model.gear import Gear
+from mbdy.engine.model.owners import Owner, Quantity, constraint
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.system import INERTIAL, Body, Loop, Model
 from mbdy.engine.model.topology import tree
@@ -21,7 +22,8 @@ TRANSLATION, ANGLE, QUATERNION = 0, 1, 2
 
 @dataclass(frozen=True)
 class ClosingColumns:
-    """Arrays of model.h's ``mbdy_model`` by their names, and ``reach`` [m], the largest arm of a side of a loop."""
+    """Arrays of model.h's ``mbdy_model`` by their names, ``reach`` [m], the largest arm of a side of a loop, and how
+    many of the rows, the last ones, are ``linear``: those of gears."""
 
     coordinates: tuple[int, ...] = ()
     motions: tuple[int, ...] = ()
@@ -35,14 +37,15 @@ class ClosingColumns:
     lengths: tuple[int, ...] = ()
     points: tuple[int, ...] = ()
     reach: float = 0.0
+    linear: int = 0
 
 
 def closing_columns(model: Model, ports: Ports, layout: Layout) -> ClosingColumns:
-    """The columns and rows of ``model``; nothing without loops."""
-    if not model.loops:
+    """The columns and rows of ``model``; nothing without loops and gears."""
+    if not model.constraints:
         return ClosingColumns()
     moved = [pair for body, q in zip(model.bodies, layout.q, strict=True) for pair in _coordinates(body, q)]
-    rows = [(k, loop, row) for k, loop in enumerate(model.loops) for row in loop.rows or (4,)]
+    rows = [(k, each, turns) for k, each in enumerate(model.constraints) for turns in model.turning(each)]
     bodies = list(zip(model.bodies, layout.speeds, strict=True))
     prescriptions = [pair for body, speeds in bodies for pair in _switches(body, ports, speeds)]
     return ClosingColumns(
@@ -53,15 +56,16 @@ def closing_columns(model: Model, ports: Ports, layout: Layout) -> ClosingColumn
         prescribed_speeds=tuple(speed for _, speed in prescriptions),
         stiffness=tuple(place for body in model.bodies for place in _stiffness(body, ports)),
         row_loops=tuple(k for k, _, _ in rows),
-        row_turns=tuple(int(row <= 3) for _, _, row in rows),
-        row_switches=tuple(_switch(loop, ports) for _, loop, _ in rows),
+        row_turns=tuple(int(turns) for _, _, turns in rows),
+        row_switches=tuple(_switch(each, ports) for _, each, _ in rows),
         lengths=tuple(
             _parameter(ports, Owner("loop", loop.name), "distance").offset
             for loop in model.loops
             if loop.distance is not None
         ),
         points=_points(model, ports),
-        reach=max(math.hypot(*side.at) for loop in model.loops for side in (loop.a, loop.b)),
+        reach=max((math.hypot(*side.at) for loop in model.loops for side in (loop.a, loop.b)), default=0.0),
+        linear=len(model.gears),
     )
 
 
@@ -71,10 +75,10 @@ def _parameter(ports: Ports, owner: Owner, quantity: Quantity) -> Variable:
     return variable
 
 
-def _switch(loop: Loop, ports: Ports) -> int:
-    """Place in ``u`` of what closes a loop; -1 where it is always closed, -2 where it never is."""
-    switch = ports.of(Owner("loop", loop.name), "closed")
-    return switch.offset if switch else -1 if loop.closed else -2
+def _switch(each: Loop | Gear, ports: Ports) -> int:
+    """Place in ``u`` of what closes a loop or gear; -1 where it is always closed, -2 where it never is."""
+    switch = ports.of(constraint(each), "closed")
+    return switch.offset if switch else -1 if each.closed else -2
 
 
 def _switches(body: Body, ports: Ports, speeds: slice) -> list[tuple[int, int]]:

@@ -23,6 +23,7 @@ from mbdy.engine.order_n import output_kernels as observe
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.constants import Structure, constant_fields
+from mbdy.engine.order_n.gear_rows import GearStructure
 from mbdy.engine.order_n.kernels import Kernels, kernel, symbols
 from mbdy.engine.order_n.loop_forces import INERTIAL_SIDE, Closing, Loops
 from mbdy.engine.order_n.outputs import View
@@ -75,6 +76,12 @@ def tied(size: int) -> ca.Function:
     G, C, rho, closed = inputs.values()
     rows = Passage(rho, C.T).force(G)
     return kernel(f"tied_{size}", inputs, {"N": closed * spatial.upper(rows @ rows.T)})
+
+
+def barred() -> ca.Function:
+    """The same of a gear on a joint to the inertial frame: ``rate`` (6) makes that of its coordinate of a twist."""
+    inputs = symbols(rate=6)
+    return kernel("barred", inputs, {"N": spatial.upper(inputs["rate"] @ inputs["rate"].T)})
 
 
 def twist() -> ca.Function:
@@ -146,6 +153,12 @@ def restoring_speeds(before: View, after: View, loops: Loops) -> list[MX]:
         ties.append(results["N"])
     links: list[tuple[int, int, MX]] = []
     for c, motion in zip(loops.closings, loops.motions, strict=True):
+        if isinstance(c.kind, GearStructure):
+            for body, freedom in c.kind.freedoms:
+                if body in place:
+                    held = speeds[place[body]][freedom, :]
+                    ties[place[body]] += c.closed * system.kernels.call(barred, rate=held.T)["N"]
+            continue
         trees = [place[system.tree.root[seat.body]] for seat in c.seats if seat.body != INERTIAL_SIDE]
         if len(trees) == 2:
             links.append((trees[0], trees[1], c.closed))
@@ -174,7 +187,7 @@ def _less(first: list[MX], second: list[MX]) -> list[MX]:
     return [a - b for a, b in zip(first, second, strict=True)]
 
 
-def _tie(view: View, c: Closing, G: tuple[MX, MX], shift: MX) -> MX:
+def _tie(view: View, c: Closing, G: tuple[MX, ...], shift: MX) -> MX:
     side = next(i for i, seat in enumerate(c.seats) if seat.body != INERTIAL_SIDE)
     C, rho = view.pose(c.seats[side].body, c.seats[side].node)
     kernels = view.system.kernels

@@ -27,6 +27,8 @@ from mbdy.engine.order_n.kernels import kernel
 
 LOOP_CONSTANTS = 2
 """Decay of its errors [1/s] and distance [m] of each loop, 0 where it has none."""
+GEAR_CONSTANTS = 3
+"""Decay of its errors [1/s], offset and scale of the row of each gear, before its factors."""
 LARGEST = 1e300
 """[kg.m2] Moments of a body about its origin stay below, in the range of floats."""
 LEAST = 1e-300

@@ -21,7 +21,7 @@ from typing import Any
 import casadi as ca
 from casadi import MX
 
-from mbdy.engine.model.owners import Owner
+from mbdy.engine.model.owners import Owner, constraint
 from mbdy.engine.model.ports import NOWHERE, Ports, ports
 from mbdy.engine.model.system import INERTIAL, Body, Joint, Model
 from mbdy.engine.model.topology import ROOT, tree
@@ -32,6 +32,7 @@ from mbdy.engine.order_n import output_kernels as observe
 from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.closing_columns import ClosingColumns, closing_columns
 from mbdy.engine.order_n.constants import Structure, parameter_names, prepare_body, structure
+from mbdy.engine.order_n.gear_rows import gear_structure, prepare_gear
 from mbdy.engine.order_n.joint_frames import frame_constants
 from mbdy.engine.order_n.kernels import Kernels
 from mbdy.engine.order_n.layout import layout
@@ -115,9 +116,10 @@ def equations(model: Model) -> Equations:
     """
     key = tuple((b.name, b.joint.to, b.joint.node, structure(b), tuple(b.wheels), tuple(b.nodes)) for b in model.bodies)
     loops = tuple(replace(loop, time_constant=0.0, closed=True) for loop in model.loops)
+    gears = tuple((gear_structure(model, gear), gear.switchable, gear.name) for gear in model.gears)
     attracted, table = model.gravity_gradient is not None, ports(model)
     hidden = tuple((v.name, v.start if v.causality == "input" else ()) for v in table.hidden)
-    skeleton = _Skeleton((attracted, loops, model.chosen_outputs, hidden, *key), model, table)
+    skeleton = _Skeleton((attracted, loops, gears, model.chosen_outputs, hidden, *key), model, table)
     return replace(_of_structure(skeleton), ports=table)
 
 
@@ -196,27 +198,28 @@ class _Assembly:
         self.layout = layout(model)
         self.seats = [seat(model, b.joint) for b in model.bodies]
         self.used = used_nodes(model)
+        self.geared = frozenset(body for gear in model.gears for body, _ in gear_structure(model, gear).freedoms)
         self.still = {v.name: v.start or () for v in self.ports.hidden if v.causality == "input"}
         self.attitude_root = any(b.joint.kind == "attitude" for b in model.bodies)
 
     def assembled(self) -> Equations:
         vectors = self.symbols()
         x, u, k = vectors.values()
-        s, locks = MX.sym("s", self.layout.n_x), self.locks()
+        s, locks, constraints = MX.sym("s", self.layout.n_x), self.locks(), self.model.constraints
         return Equations(
             ports=self.ports,
             **self.moving_functions(),
             start=_function("start", {"s": s, "k": k}, x=self.start(s, k)),
             pivots=_function("pivots", vectors, **self.pivots(x, u, k, Kernels())),
-            latch=_function("latch", vectors, **self.latch(x, u, k)) if self.model.loops or locks else None,
+            latch=_function("latch", vectors, **self.latch(x, u, k)) if constraints or locks else None,
             **self.closing(),
-            **(self.impulses() if self.model.loops or locks else {}),
-            loop_rows=tuple(loop.name for loop in self.model.loops for _ in range(loop.size)),
+            **(self.impulses() if constraints or locks else {}),
+            loop_rows=tuple(str(constraint(each)) for each in constraints for _ in range(each.size)),
             columns=closing_columns(self.model, self.ports, self.layout),
             resistances=resistances(self.layout),
             steepest=steepest(self.layout),
             strengths=strengths(self.model, self.ports),
-            decays=tuple(at.start for at in self.layout.loops),
+            decays=tuple(at.start for at in (*self.layout.loops, *self.layout.gears)),
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,
             locks=locks,
@@ -249,8 +252,8 @@ class _Assembly:
         return {name: MX.sym(name, size) for name, size in sizes.items()}
 
     def closing(self) -> dict[str, ca.Function]:
-        """The functions of `Equations` that models with loops have."""
-        if not self.model.loops:
+        """The functions of `Equations` that models with loops or gears have."""
+        if not self.model.constraints:
             return {}
         vectors, largest, before = self.symbols(), MX.sym("largest"), MX.sym("before", self.layout.n_x)
         x, u, k = vectors.values()
@@ -271,7 +274,7 @@ class _Assembly:
             return tuple(variable.offset + k if variable else NOWHERE for k in range(count))
 
         of_joints = [places(Owner("joint", b.name), len(switched(b.joint.motion))) for b in self.model.bodies]
-        of_loops = [places(Owner("loop", loop.name), loop.size) for loop in self.model.loops if loop.switchable]
+        of_loops = [places(constraint(each), each.size) for each in self.model.constraints if each.switchable]
         return {"impulse_places": sum(of_joints + of_loops, ()), "loop_impulses": sum(map(len, of_loops))}
 
     def prepare(self, p: MX) -> MX:
@@ -295,6 +298,12 @@ class _Assembly:
             time = p[self.ports.by_name[f"{stem}.time_constant"].places]
             decay = ca.if_else(time > 0, 1 / time, ca.if_else(time < 0, math.nan, 0))
             pieces += [decay, distance]
+        for gear in self.model.gears:
+            owner = constraint(gear)
+            time, offset, factor = (
+                p[self.ports.by_name[f"{owner}.{what}"].places] for what in ("time_constant", "offset", "factor")
+            )
+            pieces.append(kernels.call(prepare_gear, len(gear.terms), time=time, offset=offset, factor=factor)["k"])
         if self.model.gravity_gradient:
             attraction = p[self.ports.by_name[GRAVITATIONAL_PARAMETER].places]
             pieces.append(ca.if_else(attraction >= 0, attraction, math.nan))
@@ -360,7 +369,7 @@ class _Assembly:
     def moving(self, system: System, u: MX, k: MX) -> tuple[list[BodyMotion], Loops | None]:
         """All sweeps, with the forces of loops where there are any."""
         moves, gravity = self.forced(system), self.swept_gravity(u)
-        if not self.model.loops:
+        if not self.model.constraints:
             order_n.accelerations(system, moves, gravity)
             return moves, None
         order_n.eliminate(system, moves)
@@ -369,7 +378,7 @@ class _Assembly:
         return moves, loops
 
     def closings(self, u: MX, k: MX) -> list[Closing]:
-        """The loops of the model, as they are at inputs ``u``."""
+        """The loops and gears of the model, as they are at inputs ``u``."""
         closings = []
         for loop, at in zip(self.model.loops, self.layout.loops, strict=True):
             seats = tuple(
@@ -380,6 +389,9 @@ class _Assembly:
             )
             closed = self.input(u, f"loop.{loop.name}.closed") if loop.switchable else MX(1)
             closings.append(Closing(loop_structure(loop), (seats[0], seats[1]), k[at, 0], closed))
+        for gear, at in zip(self.model.gears, self.layout.gears, strict=True):
+            closed = self.input(u, f"gear.{gear.name}.closed") if gear.switchable else MX(1)
+            closings.append(Closing(gear_structure(self.model, gear), (), k[at, 0], closed))
         return closings
 
     def pivots(self, x: MX, u: MX, k: MX, kernels: Kernels) -> dict[str, MX]:
@@ -407,8 +419,8 @@ class _Assembly:
             reaction = reactions(stopped, moves, j)["reaction"] if "switchable" in kind.motion else MX()
             impulses += [reaction[i] for i in switched(kind.motion)]
         if loops:
-            pairs = zip(self.model.loops, loops.motions, strict=True)
-            impulses += [motion.multipliers for loop, motion in pairs if loop.switchable]
+            pairs = zip(self.model.constraints, loops.motions, strict=True)
+            impulses += [motion.multipliers for each, motion in pairs if each.switchable]
         return {"x_latched": after, "impulses": ca.vertcat(*impulses)}
 
     def gaps(self, x: MX, u: MX, k: MX) -> dict[str, MX]:
@@ -487,7 +499,7 @@ class _Assembly:
         )
         speeds, modal_rates = ca.vertsplit(change, [0, at.n_u, at.n_u + at.n_eta])
         x = x + self.embedded([speeds], [modal_rates])
-        systems = known, self.system(x, u, k, kernels)
+        systems = [replace(each, placed=True) for each in (known, self.system(x, u, k, kernels))]
         views = [View(self.model, system, order_n.velocities(system)) for system in systems]
         loops = Loops(systems[1], views[1].moves, self.closings(u, k))
         restored = self.without_drift(closure_momenta.restoring_speeds(views[0], views[1], loops))
@@ -496,7 +508,7 @@ class _Assembly:
     def inertial_accelerations(self) -> ca.Function:
         """Rates of all speeds, then of modal rates, by `closure_momenta.inertial_motion` as a function of x, u, k and
         forces of the loops' rows, which is called several times."""
-        vectors, pushes = self.symbols(), MX.sym("pushes", sum(loop.size for loop in self.model.loops))
+        vectors, pushes = self.symbols(), MX.sym("pushes", sum(each.size for each in self.model.constraints))
         x, u, k = vectors.values()
         system = self.system(x, u, k, Kernels())
         moves = closure_momenta.inertial_motion(system, self.closings(u, k), pushes)
@@ -510,7 +522,7 @@ class _Assembly:
         resting_system = replace(system, states=[resting(state) for state in system.states])
         moves = order_n.velocities(resting_system)
         release(moves)
-        if not self.model.loops:
+        if not self.model.constraints:
             order_n.accelerations(resting_system, moves, MX.zeros(3))
             return moves, None
         order_n.eliminate(resting_system, moves)
@@ -578,11 +590,11 @@ class _Assembly:
             BodyState(x[at.q[j], 0], x[at.speeds[j], 0], x[at.modes[j], 0], x[at.modal_rates(j), 0], x[at.wheels[j], 0])
             for j in range(len(self.model.bodies))
         ]
-        field, loops = self.field(u, k, kernels), bool(self.model.loops)
+        field, loops = self.field(u, k, kernels), bool(self.model.constraints)
         return System(
             self.tree, at.structures, states, [k[c, 0] for c in at.constants],
             [self.body_inputs(u, body) for body in self.model.bodies], kernels, self.seats, self.used,
-            loops, placed=loops or field is not None, field=field,
+            loops, placed=bool(self.model.loops) or field is not None, field=field, geared=self.geared,
         )  # fmt: skip
 
     def in_joint_frames(self, system: System, k: MX) -> System:

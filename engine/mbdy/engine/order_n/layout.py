@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mbdy.engine.model.system import Model
-from mbdy.engine.order_n.constants import LOOP_CONSTANTS, Structure, constant_fields, frame_fields, structure
+from mbdy.engine.order_n.constants import (
+    GEAR_CONSTANTS,
+    LOOP_CONSTANTS,
+    Structure,
+    constant_fields,
+    frame_fields,
+    structure,
+)
 from mbdy.engine.order_n.joint_frames import in_joint_frames
 
 
@@ -25,6 +32,8 @@ class Layout:
     """Of modal displacements; modal rates are `n_eta` further on."""
     loops: tuple[slice, ...]
     """Of the loops' constants in ``k``."""
+    gears: tuple[slice, ...]
+    """Of the gears' constants in ``k``."""
     n_q: int
     n_u: int
     n_eta: int
@@ -58,7 +67,8 @@ def layout(model: Model) -> Layout:
     framed = in_joint_frames(model, structures)
     frames, n_k = run(n_k, [sum(size for _, size in frame_fields(s)) for s in framed])
     loops, n_k = run(n_k, [LOOP_CONSTANTS] * len(model.loops))
+    gears, n_k = run(n_k, [GEAR_CONSTANTS + len(gear.terms) for gear in model.gears])
     n_k += model.gravity_gradient is not None
     return Layout(
-        structures, q, speeds, wheels, constants, framed, frames, modes, loops, n_q, end - n_q, n_eta, n_x, n_k
+        structures, q, speeds, wheels, constants, framed, frames, modes, loops, gears, n_q, end - n_q, n_eta, n_x, n_k
     )

@@ -1,4 +1,4 @@
-"""Closed loops on top of the sweeps: their forces, and accelerations that keep them closed.
+"""Closed loops and gears on top of the sweeps: their forces, and accelerations that keep them closed.
 
 Constraint forces are found from ``G M^-1 G^T lambda = gamma - G a`` with the accelerations ``a`` of the open tree; then
 the third sweep is made again with the forces applied (equations.md, "Closed loops").
@@ -16,8 +16,10 @@ import casadi as ca
 from casadi import MX
 
 from mbdy.engine.model.topology import ROOT
+from mbdy.engine.order_n import gear_rows as gearing
 from mbdy.engine.order_n import loop_kernels as closures
 from mbdy.engine.order_n import sweeps as order_n
+from mbdy.engine.order_n.gear_rows import GearStructure
 from mbdy.engine.order_n.loop_kernels import LoopStructure
 from mbdy.engine.order_n.loop_solver import solver
 from mbdy.engine.order_n.sweeps import BodyMotion, Pose, System
@@ -37,37 +39,40 @@ class Seat:
 
 @dataclass(frozen=True)
 class Closing:
-    """One loop of a system: its structure, seats of a and b, constants, and whether it is closed (1) or open (0)."""
+    """One loop or gear of a system: its structure, seats of a and b (of a gear none), constants, and whether it is
+    closed (1) or open (0)."""
 
-    kind: LoopStructure
-    seats: tuple[Seat, Seat]
+    kind: LoopStructure | GearStructure
+    seats: tuple[Seat, ...]
     constants: MX
     closed: MX
 
 
 @dataclass
 class LoopMotion:
-    """What is found for one loop: symbols of `loop_kernels`, poses of both sides, and its multipliers."""
+    """What is found for one loop or gear: symbols of `loop_kernels`, poses of both sides, and its multipliers; of a
+    gear ``efforts`` (n_u) of a unit multiplier, by body."""
 
     phi: MX
     rate: MX
-    G: tuple[MX, MX]
+    G: tuple[MX, ...]
     gamma: MX
     cosine: MX
     lessening: MX
-    poses: tuple[tuple[MX, MX], tuple[MX, MX]]
+    poses: tuple[tuple[MX, MX], ...]
+    efforts: dict[int, MX] = field(default_factory=dict)
     multipliers: MX = field(default_factory=MX)
     columns: dict[int, MX] = field(default_factory=dict)
     """By body: what unit multipliers add to its p where it enters the joint's elimination."""
 
 
 class Loops:
-    """The loops of ``system`` after its first sweep (``moves``)."""
+    """The loops and gears of ``system`` after its first sweep (``moves``)."""
 
     def __init__(self, system: System, moves: list[BodyMotion], closings: Sequence[Closing]) -> None:
         self.system, self.moves, self.closings = system, moves, closings
-        self.paths = [sorted({j for seat in c.seats if seat.body != INERTIAL_SIDE for j in system.tree.path(seat.body)},
-                             key=system.tree.outward.index) for c in closings]  # fmt: skip
+        self.paths = [sorted({j for body in _bodies(c) for j in system.tree.path(body)}, key=system.tree.outward.index)
+                      for c in closings]  # fmt: skip
         self.needed = sorted({j for path in self.paths for j in path}, key=system.tree.outward.index)
         self._shift()
         self.motions = [self._constrained(c) for c in closings]
@@ -85,8 +90,10 @@ class Loops:
         pairs = list(zip(self.closings, self.motions, wanted, strict=True))
         b = ca.vertcat(*(c.closed * (want - self._along(c, motion, gravity)) for c, motion, want in pairs))
         closed = ca.vertcat(*(ca.repmat(c.closed, c.kind.size, 1) for c in self.closings))
-        solve = solver(self.A.sparsity().serialize(), b.shape[0])
-        multipliers = solve(A=self.A, closed=closed, b=b)["multipliers"]
+        solve, scale = solver(self.A.sparsity().serialize(), b.shape[0]), self._scale()
+        A, b = (self.A, b) if scale is None else (ca.diag(scale) @ self.A @ ca.diag(scale), scale * b)
+        multipliers = solve(A=A, closed=closed, b=b)["multipliers"]
+        multipliers = multipliers if scale is None else scale * multipliers
         # The eliminations are linear in forces. What unit multipliers change of t is known from the way inward, so the
         # second sweep is not made again: t moves by that times the multipliers.
         at = 0
@@ -98,14 +105,33 @@ class Loops:
             for loop, (t, modal) in on_body.items():
                 motion = self.motions[loop]
                 m.t = m.t + t @ motion.multipliers
-                m.closing = m.closing + motion.columns[j] @ motion.multipliers
+                if j in motion.columns:
+                    m.closing = m.closing + motion.columns[j] @ motion.multipliers
                 if m.flexing:
                     m.flexing.t = m.flexing.t + modal @ motion.multipliers
         order_n.swing_out(self.system, self.moves, gravity, self.system.tree.outward)
+        for motion in self.motions:
+            self._exert(motion, motion.multipliers)
+
+    def _scale(self) -> MX | None:
+        """What each row is multiplied by where multipliers are found: the rows of gears get norm 1, however their
+        factors were written. None without gears."""
+        if not any(isinstance(c.kind, GearStructure) for c in self.closings):
+            return None
+        of_gears = (
+            c.constants[2] if isinstance(c.kind, GearStructure) else MX.ones(c.kind.size) for c in self.closings
+        )
+        return ca.vertcat(*of_gears)
+
+    def _exert(self, motion: LoopMotion, force: MX) -> None:
+        """Adds a gear's efforts to those at its joints."""
+        for body, effort in motion.efforts.items():
+            self.moves[body].tau = self.moves[body].tau + effort @ force
 
     def push(self, multipliers: Sequence[MX]) -> None:
         """Applies forces of the loops to the bodies and modes that they sit on, before the second sweep."""
         for c, motion, force in zip(self.closings, self.motions, multipliers, strict=True):
+            self._exert(motion, force)
             for seat, G in zip(c.seats, motion.G, strict=True):
                 if seat.body == INERTIAL_SIDE:
                     continue
@@ -121,17 +147,21 @@ class Loops:
                 m.p = m.p - on_body
 
     def power(self) -> MX:
-        """Power [W] of the loops' forces on the bodies, each with the velocity that the sweeps see."""
+        """Power [W] of the loops' forces on the bodies, each with the velocity that the sweeps see; those of gears are
+        efforts at joints."""
         still = MX.zeros(6)
-        return reduce(add, (
+        return sum((
             ca.dot(G @ motion.multipliers, self._of(seat, "V", still))
             for c, motion in zip(self.closings, self.motions, strict=True)
             for seat, G in zip(c.seats, motion.G, strict=True)
-        ))  # fmt: skip
+        ), MX(0))  # fmt: skip
 
     def forces(self, loop: int) -> dict[str, MX]:
-        """``force`` and ``torque`` of a loop on its b, at its place, axes of a's loop frame."""
+        """``force`` and ``torque`` of a loop on its b, at its place, axes of a's loop frame; ``effort`` of a gear at
+        its joints, in the order of its terms."""
         c, motion = self.closings[loop], self.motions[loop]
+        if isinstance(c.kind, GearStructure):
+            return {"effort": gearing.factors(c.constants) @ motion.multipliers}
         (C_a, rho_a), (C_b, rho_b) = motion.poses
         return self.system.kernels.call(
             closures.force, c.kind,
@@ -181,6 +211,11 @@ class Loops:
         return sides
 
     def _constrained(self, c: Closing) -> LoopMotion:
+        if isinstance(c.kind, GearStructure):
+            at = gearing.coordinates(c.kind, self.system.states)
+            held = self.system.kernels.call(gearing.hold, len(c.kind.freedoms), k=c.constants, **at)
+            efforts = gearing.efforts(c.kind, c.constants, self.system)
+            return LoopMotion(**held, G=(), cosine=MX(1), lessening=held["rate"], poses=(), efforts=efforts)
         sides = self._sides(c)
         results = self.system.kernels.call(closures.constrain, c.kind, k=c.constants, **sides)
         poses = (sides["C_a"], sides["rho_a"]), (sides["C_b"], sides["rho_b"])
@@ -189,6 +224,8 @@ class Loops:
 
     def _along(self, c: Closing, motion: LoopMotion, gravity: MX) -> MX:
         """Accelerations along the rows of a loop, from those of the sweeps."""
+        if isinstance(c.kind, GearStructure):
+            return gearing.along(c.kind, c.constants, [m.u_rate for m in self.moves])
         inertial = order_n.inertial_acceleration(gravity)
         return reduce(add, (G.T @ self._of(seat, "A", inertial) for seat, G in zip(c.seats, motion.G, strict=True)))
 
@@ -205,15 +242,25 @@ class Loops:
         for j in reversed(self.needed):
             on_body, on_modes = self._on(j, waiting)
             seat = (system.tree.parent[j], system.seats[j])
+            entering = {
+                i: c.closed * motion.efforts[j]
+                for i, (c, motion) in enumerate(zip(self.closings, self.motions, strict=True))
+                if j in motion.efforts and set(system.structures[j].motion) != {"prescribed"}
+            }
             changes[j] = {}
             of_modes: dict[int, tuple[MX, MX]] = {}
             of_joint: dict[int, tuple[MX, MX]] = {}
-            for loop, columns in on_body.items():
-                left, modal = self._past_modes(j, columns, on_modes.get(loop))
-                self.motions[loop].columns[j] = left
-                if loop in on_modes:
-                    of_modes[loop] = (on_modes[loop], modal)
-                past = self._past_joint(j, left)
+            for loop in dict.fromkeys((*on_body, *entering)):
+                past, modal = {}, MX.zeros(system.structures[j].modes, 1)
+                if loop in on_body:
+                    left, modal = self._past_modes(j, on_body[loop], on_modes.get(loop))
+                    self.motions[loop].columns[j] = left
+                    if loop in on_modes:
+                        of_modes[loop] = (on_modes[loop], modal)
+                    past = self._past_joint(j, left)
+                if loop in entering:
+                    for name, part in gearing.entered(system, self.moves, j, entering[loop]).items():
+                        _add(past, name, part)
                 of_joint[loop] = (past["epsilon"], past["change"])
                 changes[j][loop] = (past["change"], modal)
                 if seat[0] != ROOT:
@@ -265,6 +312,13 @@ class Loops:
 
         places = range(len(sizes))
         return ca.blockcat([[block(i, k) for k in places] for i in places])
+
+
+def _bodies(c: Closing) -> list[int]:
+    """The bodies that a loop or gear acts on."""
+    if isinstance(c.kind, GearStructure):
+        return [body for body, _ in c.kind.freedoms]
+    return [seat.body for seat in c.seats if seat.body != INERTIAL_SIDE]
 
 
 def _add(table: dict[_Key, MX], key: _Key, value: MX) -> None:

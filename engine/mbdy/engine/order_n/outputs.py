@@ -13,6 +13,7 @@ from operator import add
 import casadi as ca
 from casadi import MX
 
+from mbdy.engine.model.owners import constraint
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.topology import ROOT
 from mbdy.engine.model.variables import WORK_ERROR, switched
@@ -195,13 +196,14 @@ class View:
 
 
 def see_loops(model: Model, loops: Loops, outputs: dict[str, MX]) -> None:
-    """Adds what is seen of loops to the outputs by name, after all sweeps."""
-    for i, (loop, motion) in enumerate(zip(model.loops, loops.motions, strict=True)):
-        stem = f"loop.{loop.name}"
+    """Adds what is seen of loops and gears to the outputs by name, after all sweeps."""
+    for i, (loop, motion) in enumerate(zip(model.constraints, loops.motions, strict=True)):
+        stem = constraint(loop)
         outputs |= {f"{stem}.{name}": value for name, value in loops.forces(i).items()}
         outputs[f"{stem}.residual"], outputs[f"{stem}.residual_rate"] = motion.phi, motion.rate
         outputs[f"{stem}.impulse"] = MX.zeros(loop.size)  # the stepper's own
-    outputs["system.work_residual"] -= loops.power()
+    if model.loops:
+        outputs["system.work_residual"] -= loops.power()
 
 
 def reactions(system: System, moves: list[BodyMotion], body: int) -> dict[str, MX]:

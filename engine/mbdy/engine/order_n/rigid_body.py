@@ -192,14 +192,16 @@ def drive_symbols(kind: Structure) -> dict[str, SX]:
     return symbols(acceleration=n if constrained else 0, switches=2 * len(switched(kind.motion)))
 
 
-def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False, joins: bool = False) -> ca.Function:
+def inward(
+    kind: Structure, root: bool, leaf: bool, loops: bool = False, joins: bool = False, geared: bool = False
+) -> ca.Function:
     """Second sweep. ``P_below``, ``p_below`` (not at a tip) are the children's; of a flexible body those of all, its
     modes eliminated.
 
     ``g = D^-1 U^T`` (S^-1 = S^T of what nothing holds), ``t = D^-1 (tau - S^T p)``, a_c, u' of held speeds
-    (``forced``); ``S_free``, ``solved`` = D^-1 S^T of free speeds where there are ``loops``; and ``X^T P_a X``,
-    ``X^T p_a`` for the parent (not at a root), added to ``P_others`` and ``p_others`` of children before it where it
-    ``joins`` them. ``lag`` as `outward` has it.
+    (``forced``); ``S_free``, ``solved`` = D^-1 S^T of free speeds where there are ``loops``, and ``inverse`` =
+    D^-1 where it is ``geared``; and ``X^T P_a X``, ``X^T p_a`` for the parent (not at a root), added to ``P_others``
+    and ``p_others`` of children before it where it ``joins`` them. ``lag`` as `outward` has it.
     """
     inputs, k, c, p_body, tau, *_ = body_symbols(kind, c=6, p=6, tau=kind.form.n_u, **joint_symbols(kind))
     passage, S = passage_of(kind, k, inputs)
@@ -220,9 +222,12 @@ def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False, joins: 
         if kind.resistances:
             D += ca.diag(free * lag[active, 0])
             inputs["lag"] = lag
-        solved = spatial.solve_ldl(D, ca.horzcat(U.T, effort, *([S_f.T] if loops else [])))
-        g, t, of_forces = solved[:, :6], solved[:, 6], solved[:, 7:]
+        of_efforts = [SX.eye(len(active))] if geared else []
+        solved = spatial.solve_ldl(D, ca.horzcat(U.T, effort, *([S_f.T] if loops else []), *of_efforts))
+        g, t, of_forces = solved[:, :6], solved[:, 6], solved[:, 7 : 7 + 6 * loops]
     outputs = {"g": ca.densify(g), "t": t, "a_c": a_c, "forced": forced}
+    if geared:
+        outputs["inverse"] = ca.densify(solved[:, 13:])
     if loops:
         outputs |= {"S_free": S_f, "solved": of_forces}
     if not root:
@@ -235,7 +240,8 @@ def inward(kind: Structure, root: bool, leaf: bool, loops: bool = False, joins: 
             inputs |= symbols(P_others=21, p_others=6)
             P_parent, p_parent = inputs["P_others"] + P_parent, inputs["p_others"] + p_parent
         outputs |= {"P_parent": ca.densify(P_parent), "p_parent": ca.densify(p_parent)}
-    return kernel(f"inward_{kind_name(kind, root, leaf, loops, joins)}", inputs, outputs)
+    name = kind_name(kind, root, leaf, loops, joins)
+    return kernel(f"inward_{'geared_' * geared}{name}", inputs, outputs)
 
 
 def _inverse(P: SX, rhs: SX) -> SX:

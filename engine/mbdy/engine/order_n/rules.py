@@ -45,6 +45,10 @@ def rules(model: Model, ports: Ports, at: Layout) -> tuple[Rule, ...]:
         found.append(_rule(ports, owner, "time_constant", places.start, "must be >= 0"))
         if loop.distance is not None:
             found.append(_rule(ports, owner, "distance", places.start + 1, f"must be >= {SHORTEST:g} m"))
+    for gear, places in zip(model.gears, at.gears, strict=True):
+        owner = Owner("gear", gear.name)
+        found.append(_rule(ports, owner, "time_constant", places.start, "must be >= 0"))
+        found.append(_rule(ports, owner, "factor", places.start + 2, "must not all be zero"))
     if model.gravity_gradient:
         found.append(_rule(ports, SYSTEM, "gravitational_parameter", at.n_k - 1, "must be >= 0"))
     return (*found, Rule(at.n_k))

@@ -140,7 +140,9 @@ class BodyMotion(Placed):
     u_rate: MX = field(default_factory=MX)
     S_free: MX = field(default_factory=MX)
     solved: MX = field(default_factory=MX)
-    """D^-1 S^T of free speeds, as ``S_free``, in models with loops."""
+    """D^-1 S^T of free speeds, as ``S_free``, in models with loops or gears."""
+    inverse: MX = field(default_factory=MX)
+    """D^-1 of a joint in a gear."""
     closing: MX = field(default_factory=lambda: MX.zeros(6))
     """What the loops' forces add to p where it enters the joint's elimination."""
     gradient: MX | None = None
@@ -165,7 +167,8 @@ class System:
     constants and inputs; the kernels made so far.
 
     ``seats`` has the node of the parent that each body's joint sits on (None: its origin), ``used`` the nodes of each
-    body whose motion is needed. ``loops`` says whether there are any, ``placed`` whether the first sweep finds poses.
+    body whose motion is needed. ``loops`` says whether there are any, or gears, ``geared`` which joints are in these,
+    ``placed`` whether the first sweep finds poses.
     """
 
     tree: Tree
@@ -180,6 +183,7 @@ class System:
     placed: bool = False
     field: dict[str, MX] | None = None
     """Direction (3) and strength [1/s2] of the gravity gradient (`gravity_gradient.field`), in models with it."""
+    geared: frozenset[int] = frozenset()
 
 
 def velocities(system: System) -> list[BodyMotion]:
@@ -346,7 +350,7 @@ def _deform(j: int, system: System, m: BodyMotion) -> None:
 
 def _inward(j: int, system: System, moves: list[BodyMotion]) -> None:
     m, kind, parent = moves[j], system.structures[j], system.tree.parent[j]
-    inputs = system.inputs[j]
+    inputs, geared = system.inputs[j], system.loops and j in system.geared
     for i, node in m.nodes.items():
         if node.below:
             results = system.kernels.call(
@@ -360,13 +364,15 @@ def _inward(j: int, system: System, moves: list[BodyMotion]) -> None:
     if parent != ROOT and system.seats[j] is None and not moves[parent].flexing:
         others = {name.replace("below", "others"): value for name, value in moves[parent].below.items()}
     results = system.kernels.call(
-        rigid.inward, kind, parent == ROOT, not m.below, system.loops, bool(others),
+        rigid.inward, kind, parent == ROOT, not m.below, system.loops, bool(others), geared,
         **at_joint(kind, m), c=m.c, k=system.constants[j], p=m.p, tau=m.tau, acceleration=inputs.acceleration,
         switches=inputs.switches, **m.below, **({} if m.lag is None else {"lag": m.lag}), **others,
     )  # fmt: skip
     m.g, m.t, m.a_c, m.forced = (results[name] for name in ("g", "t", "a_c", "forced"))
     if system.loops:
         m.S_free, m.solved = results["S_free"], results["solved"]
+    if geared:
+        m.inverse = results["inverse"]
     if parent != ROOT:
         P, p, seat = results["P_parent"], results["p_parent"], system.seats[j]
         if others:

@@ -55,6 +55,8 @@ class Instant:
     outputs: Mapping[str, Array]
     rates: Mapping[str, Array]
     loops: tuple[Loop, ...] = ()
+    geared: float = 0.0
+    """[W] Sizes of the powers that gears pass from joint to joint."""
 
     @property
     def mass(self) -> float:
@@ -67,6 +69,7 @@ class Observer:
     def __init__(self, model: Model, equations: Equations) -> None:
         self.model, self.equations = model, equations
         self.reader = Reader(model)
+        self.gears = [(gear.name, model.freedoms(gear)) for gear in model.gears]
         differentiated = [f"{b.name}.omega" for b in model.bodies]
         differentiated += [f"{b.name}.flex.rate" for b in model.bodies if b.flex]
         differentiated += ["system.momentum", "system.angular_momentum"]
@@ -86,7 +89,12 @@ class Observer:
         rates = {v.name: rate for v, rate in zip(self.differentiated, np.split(y_rate, ends), strict=True)}
         parts = self.reader.parts(x, u, p)
         motions = tuple(_motion(part, outputs, rates) for part in parts)
-        return Instant(motions, self.reader.gravity(u), outputs, rates, self.model.loops)
+        geared = sum(
+            abs(effort * parts[self.model.index[freedom.body]].motion.u[freedom.place])
+            for gear, freedoms in self.gears
+            for effort, freedom in zip(outputs[f"gear.{gear}.effort"], freedoms, strict=True)
+        )
+        return Instant(motions, self.reader.gravity(u), outputs, rates, self.model.loops, geared)
 
 
 def _motion(part: Part, outputs: Mapping[str, Array], rates: Mapping[str, Array]) -> InertialMotion:
@@ -155,7 +163,7 @@ def _work(instant: Instant) -> tuple[float, float]:
             eta, eta_rate = np.abs(part.motion.eta), np.abs(part.motion.eta_rate)
             acting = np.abs(modes.stiffness) @ eta + np.abs(modes.damping) @ eta_rate + np.abs(modes.mass) @ m.shaking
             scale += acting @ eta_rate + pull / part.constants.mass * np.abs(modes.moving).sum(axis=0) @ eta_rate
-    scale += sum(_passed(instant, loop.name) for loop in instant.loops)
+    scale += sum(_passed(instant, loop.name) for loop in instant.loops) + instant.geared
     return float(instant.outputs["system.work_residual"][0]), float(scale)
 
 

@@ -146,7 +146,7 @@ class Trials:
     def draw(self) -> tuple[Array, Array]:
         """States and inputs; where loops cannot be closed that ``u`` closes, those that switch are as at the start."""
         x, u = self.state(), self.inputs()
-        if not self.model.loops:
+        if not self.model.constraints:
             return x, u
         closed = self.closed(x, u)
         if closed is None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 
@@ -21,14 +21,15 @@ from numpy.typing import NDArray
 
 from mbdy.engine.assembly.start import assemble
 from mbdy.engine.files.rules import ruled
-from mbdy.engine.model.owners import Owner
+from mbdy.engine.model.owners import constraint
 from mbdy.engine.model.ports import Ports, ports
 from mbdy.engine.model.system import Body, Model
 from mbdy.engine.model.values import whole
+from mbdy.engine.model.variables import Variable
 from mbdy.engine.order_n.equations import equations
 from mbdy.engine.verification.conservation import BALANCES, Balance, Instant, Observer
 from mbdy.engine.verification.formulations import FORMULATIONS, Formulation
-from mbdy.engine.verification.formulations.constrained import Constrained
+from mbdy.engine.verification.formulations.constrained import Constrained, Loads
 from mbdy.engine.verification.formulations.dense import condition
 from mbdy.engine.verification.formulations.kane import Assembly
 from mbdy.engine.verification.formulations.reader import Reader
@@ -48,6 +49,8 @@ FORCES = 1e-8
 """The same for forces of loops, which rounding spreads over redundant rows."""
 SINGULAR = 1e12
 """Condition number from which a state is left out: a motion meets no inertia there."""
+LOADS = {"force": ("loop",), "torque": ("loop",), "effort": ("gear",)}
+"""Outputs that are forces of loops and efforts of gears, and whose they are."""
 TRIES = 20
 """Draws for a random state below `CONDITION`."""
 SMALL = 1e-2
@@ -147,7 +150,7 @@ class _Run:
         start = np.array(ports(assemble(self.model)).start)
         x, u = _vector(self.equations.start(start, self.k)), np.array(self.ports.vector("input"))
         trials = Trials(self.model, np.random.default_rng(self.seed), x)
-        if self.model.loops:
+        if self.model.constraints:
             closed = trials.closed(x, u)
             x = x if closed is None else closed
             self.closed = rank_of(Constrained(self.reader, x, u, self.p).G)
@@ -155,7 +158,7 @@ class _Run:
         for _ in range(self.states):
             x, u, conditioning = conditioned(trials.draw, self._condition, limit=CONDITION, tries=TRIES)
             drawn.append((trials.rubbing(x, self._spin(x, u)), u, conditioning))
-        switches = {loop.name: self.ports.of(Owner("loop", loop.name), "closed") for loop in self.model.loops}
+        switches = {each.name: self.ports.of(constraint(each), "closed") for each in self.model.constraints}
         self.open_loops = tuple(
             name for name, switch in switches.items() if switch and not any(u[switch.places].any() for _, u, _ in drawn)
         )
@@ -168,7 +171,7 @@ class _Run:
                     self.points.append(_Point(state, laws, x, u, p, k, rates, self._terms(x, u, p), conditioning))
 
     def _terms(self, x: Array, u: Array, p: Array) -> Array:
-        if not self.model.loops:
+        if not self.model.constraints:
             return np.zeros(len(x))
         system = Constrained(self.reader, x, u, p)
         return np.abs(system.rates(terms(system)))
@@ -200,31 +203,33 @@ class _Run:
             differences[rows] /= self._scales(largest[rows].max(axis=0))
         row, finding = _worst(self.points, differences.max(axis=1))
         variable = self.ports.state_names[int(np.argmax(differences[row]))] if finding.figure else ""
-        forces, force = self._forces(other) if self.model.loops else (None, "")
+        forces, force = self._forces(other) if self.model.constraints else (None, "")
         return Comparison(*label, (), finding, variable, seconds, forces, force, other.family)
 
     def _forces(self, other: Formulation) -> tuple[Finding, str]:
-        """The largest disagreement of a loop's force or torque, and which; each is measured by the largest of its kind,
-        or by the other kind with the model's length as arm."""
-        evaluate, loops, length = other.multipliers(self.model), self.model.loops, sizes(self.model).length
-        said, expected = np.zeros((2, len(self.points), len(loops), 2, 3))
+        """The largest disagreement of a loop's force or torque, or a gear's effort, and which; each is measured by the
+        largest of its kind, or by the other kind with the model's length as arm."""
+        evaluate, length = other.multipliers(self.model), sizes(self.model).length
+        wanted = [v for v in self.ports.outputs if v.quantity in LOADS and v.owner.kind in LOADS[v.quantity]]
+        names, units = (
+            [v.name for v in wanted for _ in range(v.size)],
+            np.array([unit for v in wanted for unit in v.units]),
+        )
+        said, expected = np.zeros((2, len(self.points), len(names)))
         for i, point in enumerate(self.points):
             outputs, loads = (
                 _vector(self.equations.outputs(point.x, point.u, point.k)),
                 evaluate(point.x, point.u, point.p),
             )
-            for k, loop in enumerate(loops):
-                said[i, k] = loads[loop.name].force, loads[loop.name].torque
-                for j, sort in enumerate(("force", "torque")):
-                    expected[i, k, j] = outputs[self.ports.by_name[f"loop.{loop.name}.{sort}"].places]
+            said[i] = np.concatenate([_load(loads, v) for v in wanted])
+            expected[i] = np.concatenate([outputs[v.places] for v in wanted])
         differences, largest = np.abs(said - expected), np.maximum(np.abs(said), np.abs(expected))
         for rows in _alike(self.points):
-            force, torque = largest[rows].max(axis=(0, 1, 3))
-            scale = np.array([max(force, SMALL * torque / length), max(torque, SMALL * force * length)])
-            differences[rows] /= np.where(scale == 0.0, 1.0, scale)[:, None]
-        row, finding = _worst(self.points, differences.max(axis=(1, 2, 3)), FORCES)
-        k, j, _ = np.unravel_index(int(np.argmax(differences[row])), differences[row].shape)
-        return finding, f"loop.{loops[int(k)].name}.{('force', 'torque')[int(j)]}" if finding.figure else ""
+            force, torque = (largest[rows][:, units == unit].max(initial=0.0) for unit in ("N", "N.m"))
+            scales = {"N": max(force, SMALL * torque / length), "N.m": max(torque, SMALL * force * length)}
+            differences[rows] /= [scales[unit] or 1.0 for unit in units]
+        row, finding = _worst(self.points, differences.max(axis=1), FORCES)
+        return finding, names[int(np.argmax(differences[row]))] if finding.figure else ""
 
     def _scales(self, largest: Array) -> Array:
         """What each derivative is measured by: its variable's largest value, or a part of the largest with its unit.
@@ -283,6 +288,13 @@ def _worst(points: Sequence[_Point], figures: Array, allowed: float = TOLERANCE)
     i = int(np.argmax(figures / tolerances))
     figure, tolerance, point = float(figures[i]), float(tolerances[i]), points[i]
     return i, Finding(figure, point.state, tolerance, figure <= tolerance, point.laws)
+
+
+def _load(loads: Mapping[str, Loads], v: Variable) -> Array:
+    """The output ``v``, as a formulation has it."""
+    if v.owner.kind == "gear":
+        return loads[str(v.owner)].efforts
+    return getattr(loads[v.owner.name], v.quantity)
 
 
 def _vector(value: ca.DM) -> Array:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from mbdy.engine.model.gear import Gear
+from mbdy.engine.model.owners import constraint
 from mbdy.engine.model.system import Body, Loop, Model, Side
 from mbdy.engine.model.text import html
 from mbdy.fmu.pages.drawing import drawing
@@ -75,6 +77,7 @@ def page(
         f'<div class="drawing">{drawing(model)}</div>',
         *_table(("body", "joint", "on", "mass", "modes", "wheels", "nodes"), map(_body, model.bodies)),
         *_loops(model.loops),
+        *_gears(model.gears),
         "<h2>Use</h2>", *_use(table, step, kind),
     ]  # fmt: skip
     for (heading, remark), rows in groupby(table, key=lambda row: TITLES[row.vector]):
@@ -136,9 +139,27 @@ def _loop(loop: Loop) -> tuple[str, ...]:
     def end(side: Side) -> str:
         return _place(side.body, side.node)
 
-    state = "closed" if loop.closed else "open"
-    switch = _code(f"loop.{loop.name}.closed") + " opens and closes it" if loop.switchable else ""
-    return (_code(loop.name), html(loop.kind), end(loop.a), end(loop.b), str(loop.size), state, switch)
+    ends = end(loop.a), end(loop.b)
+    return (_code(loop.name), html(loop.kind), *ends, str(loop.size), *_switching(loop))
+
+
+def _gears(gears: Sequence[Gear]) -> Iterator[str]:
+    if not gears:
+        return
+    yield "<h2>Gears</h2>"
+    yield "<p>The sum of factors times coordinates of joints is the offset. Starts and errors are as of loops.</p>"
+    yield from _table(("gear", "sum", "offset", "at the start", ""), map(_gear, gears))
+
+
+def _gear(gear: Gear) -> tuple[str, ...]:
+    terms = " + ".join(f"{factor:.6g} {_code(name)}" for name, factor in gear.terms)
+    return (_code(gear.name), terms, f"{gear.offset:.6g}", *_switching(gear))
+
+
+def _switching(of: Loop | Gear) -> tuple[str, str]:
+    """How it starts, and what closes it."""
+    switch = _code(f"{constraint(of)}.closed") + " opens and closes it" if of.switchable else ""
+    return "closed" if of.closed else "open", switch
 
 
 def _use(table: Sequence[Scalar], step: float, kind: str) -> Iterator[str]:

@@ -94,7 +94,7 @@ def export_ssp(
 
 def _found(model: Model) -> frozenset[str]:
     """Names of the scalar start values that closing the loops of ``model`` finds."""
-    starts = ports(model).starts.values() if model.loops else ()
+    starts = ports(model).starts.values() if model.constraints else ()
     return frozenset(name for v in starts if v.name not in model.initial for name in v.scalar_names)
 
 

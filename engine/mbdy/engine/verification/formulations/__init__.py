@@ -59,13 +59,13 @@ class Formulation:
         return _of_whole(self._derivatives(model.whole), model)
 
     def multipliers(self, model: Model) -> Multipliers:
-        """``f(x, u, p)``, the forces, multipliers and errors of every loop by name.
+        """``f(x, u, p)``, the forces, multipliers and errors of every loop by name, and gear by ``gear.NAME``.
 
         Raises `UncoveredError` for a model outside its domain, and where it knows no loops.
         """
         self._cover(model)
         if self._multipliers is None:
-            raise UncoveredError(f"formulation {self.name!r} is for trees and has no forces of loops")
+            raise UncoveredError(f"formulation {self.name!r} is for trees and has no forces of loops and gears")
         return _of_whole(self._multipliers(model.whole), model)
 
     def _cover(self, model: Model) -> None:

@@ -1,4 +1,4 @@
-"""States that satisfy closed loops, from any near ones: Newton's method on positions, then speeds in the tangent space.
+"""States that satisfy closed loops and gears, from any near ones: Newton's method, then speeds that keep them.
 
 All coordinates move, each by its own size, as little as it takes: ``dw = W G^T (G W G^T)^+ (-phi)``.
 """
@@ -11,6 +11,7 @@ import numpy as np
 
 from mbdy.engine.model.system import Body
 from mbdy.engine.verification.formulations.closures import closures
+from mbdy.engine.verification.formulations.gears import gears
 from mbdy.engine.verification.formulations.kinematics import Columns, kinematics
 from mbdy.engine.verification.formulations.reader import Reader
 from mbdy.engine.verification.formulations.solutions import RANK
@@ -49,10 +50,11 @@ class Closing:
 
     def _errors(self, x: Array, u: Array, p: Array) -> tuple[Array, Array, Array]:
         """``phi`` (m) and ``G`` (m, n) of closed loops, and what is large for each row."""
-        at = kinematics(self.columns, self.reader.parts(x, u, p))
-        closed = [c for c in closures(self.reader, at, u, p) if c.closed]
+        parts = self.reader.parts(x, u, p)
+        every = closures(self.reader, kinematics(self.columns, parts), u, p)
+        closed = [c for c in (*every, *gears(self.reader, self.columns, parts, u, p)) if c.closed]
         phi = np.concatenate([np.zeros(0), *(c.phi for c in closed)])
-        sizes = [1.0 if row <= 3 else self.length for c in closed for row in c.loop.rows or (4,)]
+        sizes = [1.0 if turns else self.length for c in closed for turns in self.reader.model.turning(c.of)]
         return phi, np.concatenate([np.zeros((0, self.columns.n)), *(c.G for c in closed)]), np.array(sizes)
 
     def _least(self, G: Array, change: Array) -> Array:

@@ -9,11 +9,12 @@ Applied Mechanics and Engineering 1 (1972), with both his gains from one time T)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mbdy.engine.model.gear import Gear
 from mbdy.engine.model.system import INERTIAL, Loop, Side
 from mbdy.engine.model.topology import ROOT
 from mbdy.engine.verification.formulations.flexible import Numbers
@@ -28,19 +29,28 @@ OPPOSED = 1e-24
 
 @dataclass(frozen=True)
 class Closure:
-    """One loop at an instant: rows of ``phi`` (m), ``G`` (m, n), its current ``time_constant``, whether it is closed.
+    """One loop, or gear, at an instant: rows of ``phi`` (m), ``G`` (m, n), its current ``time_constant``, whether it is
+    closed.
 
     ``pushing`` (3, m) and ``twisting`` (3, m) make a force at b's place and a torque about it, both on b in the axes of
-    a's loop frame, of the rows' multipliers.
+    a's loop frame, of the rows' multipliers; ``efforts`` (k, m) those at the joints of a gear, whose error is ``norm``
+    times phi.
     """
 
-    loop: Loop
+    of: Loop | Gear
     phi: Numbers
     G: Numbers
     pushing: Numbers
     twisting: Numbers
     time_constant: float
     closed: bool
+    efforts: Numbers = field(default_factory=lambda: np.zeros(0))
+    norm: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """Of its loads: that of the loop, or ``gear.NAME``."""
+        return f"gear.{self.of.name}" if isinstance(self.of, Gear) else self.of.name
 
     def decay(self, rate: Numbers) -> Numbers:
         """What Baumgarte's terms add to ``phi''`` (m): ``-2/T phi' - phi/T^2``; nothing without a time constant."""

@@ -27,6 +27,7 @@ from mbdy.engine.model.system import Model
 from mbdy.engine.verification.formulations.closures import Closure, closed_rows, closures
 from mbdy.engine.verification.formulations.flexible import STEP, Numbers, mass_matrix, moment_slope
 from mbdy.engine.verification.formulations.forces import joint_efforts, mass_centre, wheel_torques
+from mbdy.engine.verification.formulations.gears import gears
 from mbdy.engine.verification.formulations.kinematics import Columns, Kinematics, coordinate_rates, kinematics, shifted
 from mbdy.engine.verification.formulations.reader import Reader
 from mbdy.engine.verification.formulations.values import Array, Derivatives, Part
@@ -36,10 +37,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Loads:
-    """What a loop does, and how far it is from closing.
+    """What a loop or gear does, and how far it is from closing.
 
     ``force`` (3) [N] on b at its place and ``torque`` (3) [N.m] about that place, axes of the loop frame of a;
-    ``multipliers`` (m) of its rows, zero where it is open; ``residual`` phi (m) and ``residual_rate`` (m).
+    ``multipliers`` (m) of its rows, zero where it is open; ``residual`` phi (m) and ``residual_rate`` (m); ``efforts``
+    [N, N.m] of a gear at the joints of its terms.
     """
 
     force: Array
@@ -47,17 +49,18 @@ class Loads:
     multipliers: Array
     residual: Array
     residual_rate: Array
+    efforts: Array
 
 
 Multipliers = Callable[[Array, Array, Array], Mapping[str, Loads]]
-"""``f(x, u, p)``: what each loop does, by name."""
+"""``f(x, u, p)``: what each loop does, by name, and each gear, by ``gear.NAME``."""
 Solve = Callable[["Constrained"], tuple[Array, Array]]
 """``w'`` (n) and multipliers (m) of the equations at an instant."""
 
 
 def uncovered_by_elimination(model: Model) -> tuple[str, ...]:
     """What of ``model`` lies outside a way to eliminate multipliers, which is none where there are no loops."""
-    return () if model.loops else ("there are no loops, and without them it is formulation 'lagrange'",)
+    return () if model.constraints else ("there are no loops, and without them it is formulation 'lagrange'",)
 
 
 class Constrained:
@@ -73,9 +76,12 @@ class Constrained:
         ahead = shifted(self.parts, 1j * STEP)
         self.at, self.at_ahead = (kinematics(self.columns, parts) for parts in (self.parts, ahead))
         self._assemble(ahead)
-        self.closures: list[Closure] = closures(reader, self.at, u, p)
+        self.closures, later = (
+            [*closures(reader, at, u, p), *gears(reader, self.columns, parts, u, p)]
+            for at, parts in ((self.at, self.parts), (self.at_ahead, ahead))
+        )
         self.closed = closed_rows(self.closures)
-        self._constrain(closures(reader, self.at_ahead, u, p))
+        self._constrain(later)
 
     def _speeds(self) -> tuple[NDArray[np.bool_], Array, Array]:
         columns = self.columns
@@ -165,7 +171,7 @@ class Constrained:
         return total / mass + self.gravity
 
     def loads(self, multipliers: Array) -> dict[str, Loads]:
-        """What each loop does with the ``multipliers`` of the closed ones' rows."""
+        """What each loop and gear does with the ``multipliers`` of the closed ones' rows."""
         every = np.zeros(len(self.closed))
         every[self.closed] = multipliers
         loads, begin = {}, 0
@@ -173,7 +179,10 @@ class Constrained:
             rows = every[begin : begin + len(closure.phi)]
             begin += len(rows)
             force, torque = closure.pushing @ rows, closure.twisting @ rows
-            loads[closure.loop.name] = Loads(force, torque, rows, closure.phi, closure.G @ self.w)
+            gaps = closure.norm * closure.phi, closure.norm * closure.G @ self.w
+            loads[closure.name] = Loads(
+                force, torque, rows, *gaps, closure.efforts @ rows if closure.efforts.size else rows[:0]
+            )
         return loads
 
 

@@ -121,7 +121,8 @@ def rigid_trees(model: Model) -> tuple[str, ...]:
             said.append(f"body {body.name!r} is flexible")
         if joint.node and joint.to != INERTIAL and model.body(joint.to).flex:
             said.append(f"the joint of {body.name!r} sits on node {joint.node!r} of the flexible body {joint.to!r}")
-    return (*said, *(f"loop {loop.name!r} closes the tree of joints" for loop in model.loops))
+    said += [f"loop {loop.name!r} closes the tree of joints" for loop in model.loops]
+    return (*said, *(f"gear {gear.name!r} ties joints" for gear in model.gears))
 
 
 def turn(part: Part) -> Array:
