@@ -35,7 +35,7 @@ def test_jacobians_of_loops_are_their_errors_derivatives(seed):
     system = Constrained(reader, x, case.u, case.p)
     ahead = closures(reader, system.at_ahead, case.u, case.p)
     for closure, later in zip(system.closures, ahead, strict=True):
-        moving = np.array(closure.loop.rows or (4,)) > 3
+        moving = np.array(closure.of.rows or (4,)) > 3
         near((closure.G @ system.w)[moving], later.phi.imag[moving] / STEP)
 
 
