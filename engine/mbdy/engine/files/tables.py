@@ -247,7 +247,11 @@ def _report(fault: Any, loc: tuple[str | int, ...], findings: Findings) -> None:
     elif sort == "missing":
         findings.refuse(path, "is missing", REMEDIES.get(key, ""))
     elif sort in ("model_type", "dict_type", "model_attributes_type"):
-        remedy = f"write [{path}.NAME]" if path in ("body", "loop", "gear", "output") else REMEDIES.get(key, f"write [{path}]")
+        remedy = (
+            f"write [{path}.NAME]"
+            if path in ("body", "loop", "gear", "output")
+            else REMEDIES.get(key, f"write [{path}]")
+        )
         if not _keys_at(loc[:-1]) and key in _keys_at(loc):
             remedy = f"write [{path_of(loc[:-1])}.NAME]: the table needs a name"
         findings.refuse(path, f"must be a table, got {shown(fault['input'])}", remedy)

@@ -34,8 +34,8 @@ from mbdy.engine.model.fields import (
     bearing_number,
 )
 from mbdy.engine.model.frames import axes_frame, frame, inverse, product, turned
-from mbdy.engine.model.inertia_spellings import about_mass_centre
 from mbdy.engine.model.gear import Freedom, Gear, freedom_of
+from mbdy.engine.model.inertia_spellings import about_mass_centre
 from mbdy.engine.model.joint_values import KEYS, VALUES, Motion, independent, joint_values, refuse_key
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 from mbdy.engine.model.parts import Part, an, kept, named, names, numbers, part, several, starts, taking, text, value

@@ -111,7 +111,7 @@ def check_parents(joints: Mapping[str, Joint], known: Iterable[str], findings: F
 
 
 def check_parts(model: Model, findings: Findings) -> None:
-    """Refuse names, joints, loops, gears, wheels, chosen outputs and start values of ``model`` that do not go together."""
+    """Refuse names, joints, loops, gears, wheels, chosen outputs and starts of ``model`` that do not go together."""
     sorts = {"body": model.bodies, "loop": model.loops, "gear": model.gears, "output": model.chosen_outputs}
     for sort, parts in sorts.items():
         if len(parts) > MOST_PARTS:
