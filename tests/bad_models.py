@@ -349,7 +349,7 @@ STARTS: list[BadModel] = [
      "no body 'panl': the nearest known is 'panel'"),
     ("start-input", hinged(more="[initial]\npanel.joint.torque = 1"), "initial.panel.joint.torque", "no start value"),
     ("start-momentum", bus("[body.bus.wheel.x]", "axis = [1, 0, 0]", "inertia = 0.1", "[initial]",
-     "bus.x.momentum = 1"), "initial.bus.x.momentum", "no start value"),
+     "bus.x.momentum = [1, 2]"), "initial.bus.x.momentum", "list of 1 numbers, got 2 entries"),
     ("start-indexed", bus("[initial]", '"bus.omega[1]" = 1'), "initial.bus.omega[1]", "set all of it, bus.omega"),
     ("start-count", bus("[initial]", "bus.omega = [1, 2]"), "initial.bus.omega", "list of 3 numbers, got 2 entries"),
     ("start-scalar", bus("[initial]", "bus.omega = 1"), "initial.bus.omega", "list of 3 numbers, got 1"),
@@ -574,7 +574,11 @@ def chosen(*lines: str, more: str = "") -> str:
 
 
 MATRIX = 'kind = "matrix"'
+WHEELED = "wheel.w = { axis = [0, 0, 1], inertia = 0.05 }"
 OUTPUTS: list[BadModel] = [
+    ("wheel-twice", bus(WHEELED, "[initial]", "bus.w.speed = 3", "bus.w.momentum = 0.1"), "initial.bus.w.speed",
+     "is given beside bus.w.momentum"),
+    ("wheel-momentum-unit", bus(WHEELED, "[initial]", 'bus.w.momentum = "3 rpm"'), "initial.bus.w.momentum", "N.m.s"),
     ("output-no-kind", chosen('of = "bus"'), "output.seen.kind", "is missing; give one of euler, mrp"),
     ("output-kind", chosen('kind = "quaternion"', 'of = "bus"'), "output.seen.kind", "called 'relative_attitude'"),
     ("output-kind-slip", chosen('kind = "eulr"', 'of = "bus"'), "output.seen.kind", "the nearest known is 'euler'"),

@@ -69,7 +69,7 @@ def test_model_exchange_has_slopes_by_states_and_what_they_depend_on(name: str, 
         client.set_states(x)
         np.testing.assert_allclose(directional(client, of, [state], [1.0]), slope, atol=1e-8)
     units = {variable.name: variable.unit for variable in client.description.modelVariables}
-    assert {units[n] for n in of if n.startswith("output.pointing")} == {"rad"}
+    assert {unit for name, unit in units.items() if name.startswith("output.pointing")} == {"rad"}
 
 
 def test_euler_angles_that_lock_on_the_way_are_told() -> None:

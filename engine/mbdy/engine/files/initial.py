@@ -29,7 +29,8 @@ def starts_of(
     for table, name, value in entries:
         path = f"{table}.{name}"
         if variables is None:
-            variables = ports(Draft(name="", bodies=bodies)).starts
+            given = dict.fromkeys((name for _, name, _ in entries), ())
+            variables = ports(Draft(name="", bodies=bodies, initial=given)).starts
         if name in starts[table]:
             findings.refuse(path, "is given twice", "keep one of them")
         elif name in starts["initial"]:

@@ -2,14 +2,15 @@
 
 The block, the FMU's modelDescription.xml, CSV headers, help and ``--json`` all read this table. Vectors of the
 core: ``s`` (start values), ``x`` (states), ``u`` (inputs), ``p`` (parameters), ``y`` (outputs). ``s`` has the
-shape of ``x``; they differ where a start value is spelled otherwise than the state (a wheel starts by its speed
-and has its momentum as state; an ``attitude`` root starts by its origin and has the mass centre as state).
+shape of ``x``; they differ where a start value is spelled otherwise than the state (a wheel starts by its
+speed, unless its momentum is given, and has its momentum as state; an ``attitude`` root starts by its origin and has
+the mass centre as state).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -275,9 +276,14 @@ def _jointed(body: Body, *parts: tuple[Quantity, int]) -> tuple[StatePart, ...]:
     return tuple(StatePart(Owner("joint", body.name), quantity, size) for quantity, size in parts if size)
 
 
-def spins(body: Body) -> tuple[StatePart, ...]:
-    """The states of a body's wheels: they start by their speeds and have their momenta as states."""
-    return tuple(StatePart(wheel, "speed", 1, (wheel, "momentum")) for wheel in wheels_of(body))
+def spins(body: Body, given: Container[str] = ()) -> tuple[StatePart, ...]:
+    """The states of a body's wheels, their momenta: they start by their speeds, or by momenta that are ``given``."""
+    return tuple(
+        StatePart(wheel, "momentum", 1)
+        if name_of(wheel, "momentum") in given
+        else StatePart(wheel, "speed", 1, (wheel, "momentum"))
+        for wheel in wheels_of(body)
+    )
 
 
 def modal(body: Body, quantity: Literal["displacement", "rate"]) -> tuple[StatePart, ...]:
@@ -291,7 +297,7 @@ def state_parts(model: Model) -> Iterator[StatePart]:
     yield from (part for body in model.bodies for part in speeds(body))
     for quantity in ("displacement", "rate"):
         yield from (part for body in model.bodies for part in modal(body, quantity))
-    yield from (part for body in model.bodies for part in spins(body))
+    yield from (part for body in model.bodies for part in spins(body, model.starts))
 
 
 def _states(model: Model) -> tuple[dict[str, int], dict[str, int]]:

@@ -72,7 +72,7 @@ def _scales(model: Model) -> Iterator[tuple[str, float]]:
         for wheel in wheels_of(body):
             speed = least(WHEEL_SPEED, wheel, "speed")
             yield name_of(wheel, "speed"), speed
-            yield name_of(wheel, "momentum"), speed * body.wheels[wheel.part].inertia
+            yield name_of(wheel, "momentum"), least(speed * body.wheels[wheel.part].inertia, wheel, "momentum")
         yield from _modes(body, extent(body) or reach)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from mbdy.engine.model.arrays import listed
 from mbdy.engine.model.faults import Findings, nearest, shown
 from mbdy.engine.model.frames import frame_of, is_turn, normalized, warn_of_angles
+from mbdy.engine.model.owners import name_of
 from mbdy.engine.model.units import odd_angle, quantity
 from mbdy.engine.model.variables import Variable
 
@@ -18,6 +19,8 @@ def start_of(
 
     What is refused has zeros; None where there is no such variable of the ``bodies``.
     """
+    if beside := _beside(name, variables):
+        return findings.refuse(path, f"is given beside {beside}, which says the same", "keep one of them")
     if name not in variables:
         return findings.refuse(path, "is no start value of this system", _nearest(name, bodies, variables))
     variable, value = variables[name], findings.attempt(path, listed, value)
@@ -39,6 +42,12 @@ def start_of(
     if variable.quantity == "attitude" and len(findings.faults) == before:
         return normalized(tuple(numbers), path, findings, "a quaternion")
     return tuple(numbers)
+
+
+def _beside(name: str, variables: Mapping[str, Variable]) -> str:
+    """The momentum of a wheel that starts by it, where ``name`` is that wheel's speed; else nothing."""
+    momenta = (v for v in variables.values() if v.owner.kind == "wheel" and v.quantity == "momentum")
+    return next((v.name for v in momenta if name == name_of(v.owner, "speed")), "")
 
 
 def _nearest(name: str, bodies: Collection[str], variables: Mapping[str, Variable]) -> str:

@@ -455,7 +455,7 @@ class Model(Part):
 
         if all(map(_in_si, (*self.initial.values(), *self.guess.values()))):
             return
-        bodies = Draft(name="", bodies=self.bodies)
+        bodies = Draft(name="", bodies=self.bodies, initial=dict.fromkeys(self.starts, ()))
         variables = ports(bodies).starts
         for table in ("initial", "guess"):
             starts = {

@@ -11,7 +11,7 @@ these; a model's numbers are not in them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
 from itertools import accumulate
@@ -22,7 +22,7 @@ import casadi as ca
 from casadi import MX
 
 from mbdy.engine.model.owners import Owner, constraint
-from mbdy.engine.model.ports import NOWHERE, Ports, ports
+from mbdy.engine.model.ports import NOWHERE, Ports, ports, spins
 from mbdy.engine.model.system import INERTIAL, Body, Joint, Model
 from mbdy.engine.model.topology import ROOT, tree
 from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, WORK_ERROR, switched
@@ -119,7 +119,8 @@ def equations(model: Model) -> Equations:
     gears = tuple((gear_structure(model, gear), gear.switchable, gear.name) for gear in model.gears)
     attracted, table = model.gravity_gradient is not None, ports(model)
     hidden = tuple((v.name, v.start if v.causality == "input" else ()) for v in table.hidden)
-    skeleton = _Skeleton((attracted, loops, gears, model.chosen_outputs, hidden, *key), model, table)
+    momenta = tuple(name for name in table.starts if table.starts[name].owner.kind == "wheel" and name in model.starts)
+    skeleton = _Skeleton((attracted, loops, gears, model.chosen_outputs, momenta, hidden, *key), model, table)
     return replace(_of_structure(skeleton), ports=table)
 
 
@@ -321,9 +322,14 @@ class _Assembly:
                 qs[j] = ca.vertcat(qs[j][:3] + view.centre, qs[j][3:])
                 us[j] = ca.vertcat(us[j][:3] + view.drift, us[j][3:])
             if kind.wheels:
-                hs[j] = wheel_momenta(view, j, hs[j])
+                hs[j] = ca.vertcat(*self.momenta(self.model.bodies[j], hs[j], wheel_momenta(view, j, hs[j])))
         modes = slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + 2 * self.layout.n_eta)
         return ca.vertcat(*qs, *us, s[modes, 0], *hs)
+
+    def momenta(self, body: Body, given: MX, made: MX) -> Iterator[MX]:
+        """Of a body's wheels the momenta that are ``given`` as such, of others those that are ``made`` of speeds."""
+        for i, part in enumerate(spins(body, self.model.starts)):
+            yield made[i] if part.integrated else given[i]
 
     def derivatives(self, x: MX, u: MX, k: MX, kernels: Kernels) -> tuple[MX, MX]:
         """``x'``, and the power that `energy` grows by."""
