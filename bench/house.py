@@ -51,7 +51,7 @@ BUILT_SINCE = {
     "files that go to the compiler together": 250,
     "tables of FMUs, folded": 80,
     "rigs: packets in C and NumPy, what machines are like, figures, pages, recordings, ZeroMQ": 1700,
-    "steps by a tolerance": 540,
+    "steps by a tolerance, events in them": 840,
     "outputs of one's choosing": 650,
     "spellings: places and axes on the outboard body, entries of inertia, defaults": 390,
     "gears": 500,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -176,3 +177,64 @@ def test_states_of_plants_that_step_otherwise(arm, tmp_path):
     np.testing.assert_array_equal(equal.state, arm.state)
     with pytest.raises(VariableError, match="damaged"):
         arm._put(equal.save().data[:-8])
+
+
+def ball(stiffness: float, damping: float = 0.0, fall: float = 9.81) -> Model:
+    """A ball that falls by a metre onto a stop, and bounces."""
+    joint = Joint(to="inertial", kind="prismatic", translations=((0.0, 0.0, 1.0),), stop_stiffness=(stiffness,),
+                  stop_lower=(0.0,), stop_damping=(damping,))  # fmt: skip
+    body = Body(name="ball", mass=1.0, inertia=diagonal(1.0, 1.0, 1.0), joint=joint)
+    initial = {"ball.joint.displacement": (1.0,)}
+    return Model(name="ball", bodies=(body,), gravity=(0.0, 0.0, -fall), initial=initial)
+
+
+@pytest.mark.parametrize("every", [0.01, 3.0])
+def test_stops_are_located(every):
+    """Touches after a fall, and after each flight between what is left and the next touch: closed forms, to 1e-9 s."""
+    run = simulate(ball(1e5), until=3, every=every, integrator=NAME, tolerance=1e-12)
+    times, fall = np.array([one.time for one in run.crossings]), np.sqrt(2 / 9.81)
+    assert [one.rising for one in run.crossings] == [True, False] * 3 + [True] * (len(times) % 2)
+    assert {one.name for one in run.crossings} == {"ball.joint.stop_lower"}
+    assert abs(times[0] - fall) < 1e-10
+    np.testing.assert_allclose(np.diff(times[1:])[::2], 2 * fall, atol=1e-10)
+    assert abs(run["system.work_error"][-1]) < 1e-9
+
+
+def test_stops_that_are_hard_and_grazed(arm):
+    """One too hard for steps of 1 ms, which a swing reaches with 1e-7 rad to spare and is back from in 1e-3 s."""
+    hard = simulate(ball(1e9, 1e4), until=1, every=0.1, integrator=NAME)
+    assert len(hard.crossings) >= 2
+    assert np.abs(hard["system.work_error"]).max() < 1e-6
+    model = swing()
+    joint = replace(model.bodies[0].joint, stop_stiffness=(1.0,), stop_lower=(-1.0 + 1e-7,))
+    touched = replace(model, bodies=(replace(model.bodies[0], joint=joint),))
+    run = simulate(touched, until=2, every=0.5, integrator=NAME, tolerance=1e-11)
+    turn, half = np.pi / RATE, np.sqrt(2 * 1e-7) / RATE
+    np.testing.assert_allclose([one.time for one in run.crossings], [turn - half, turn + half], atol=1e-6)
+
+
+def test_crossings_of_calls_in_turn():
+    """Steps, rows and runs that are cut find the same instants, once each."""
+    whole = simulate(ball(1e5), until=2, every=0.1, integrator=NAME)
+    plant = Plant(ball(1e5), integrator=NAME)
+    first = simulate(plant, until=0.4, every=0.1)
+    assert not first.crossings
+    rest = simulate(plant, until=1.6, every=0.1)
+    assert [one.time + 0.4 for one in rest.crossings] == pytest.approx([one.time for one in whole.crossings], abs=1e-15)
+    plant.reset()
+    seen = []
+    for _ in range(20):
+        plant.step(0.1)
+        seen += [one.time for one in plant.crossings]
+    np.testing.assert_allclose(seen, [one.time for one in whole.crossings], atol=1e-8)
+
+
+def test_a_harness_switches_at_its_points():
+    points = (-0.5, 0.2, 0.0, 0.0, 0.5, -0.4)
+    model = swing()
+    joint = replace(model.bodies[0].joint, harness=tuple(zip(points[::2], points[1::2], strict=True)))
+    model = replace(model, bodies=(replace(model.bodies[0], joint=joint),))
+    run = simulate(model, until=1.5, every=0.5, integrator=NAME, tolerance=1e-11)
+    assert [one.name for one in run.crossings] == [f"arm.joint.harness_{i}" for i in (3, 2, 1)]
+    equal = simulate(model, until=1.5, every=0.5, step=1e-4)
+    np.testing.assert_allclose(run["arm.joint.angle"], equal["arm.joint.angle"], atol=1e-8)

@@ -230,7 +230,9 @@ def simulate(
     wanted = _parts(record or [])
     with busy("simulating") as tell:
         run, fault = _run(plant, settings, table and table.since(begin), patterns, wanted, tell)
-    run = replace(run, time=shifted(run.time, begin, settings.every)) if begin else run
+    if begin:
+        crossings = tuple(replace(one, time=one.time + begin) for one in run.crossings)
+        run = replace(run, time=shifted(run.time, begin, settings.every), crossings=crossings)
     sources = [*loaded.files, *resumed, *([table.source] if table and table.source else [])]
     done = Done(run, loaded, settings, values | _sizes(table), sources, fault)
     if csv:
@@ -297,7 +299,10 @@ class Done:
         if self.run.strides is None:
             return {}
         accepted, rejected = self.run.strides
-        return {"steps": f"{accepted} accepted, {rejected} rejected"}
+        said = {"steps": f"{accepted} accepted, {rejected} rejected"}
+        first = [f"{one.name} {'passed' if one.rising else 'left'} at {one.time:.9g} s" for one in self.run.crossings]
+        more = [f"... {len(first) - MOST_LINES} more"] if len(first) > MOST_LINES else []
+        return said | ({"laws that switch": "\n".join(first[:MOST_LINES] + more)} if first else {})
 
     @property
     def where(self) -> str:
@@ -426,7 +431,6 @@ def _tell(done: Done, *, as_json: bool) -> None:
         summary: dict[str, Any] = {"ok": not done.faults, **({"error": "\n".join(done.faults)} if done.faults else {})}
         summary["settings"] = {**asked, "integrator": settings.integrator}
         summary["settings"] |= {"tolerance": settings.tolerance} if settings.tolerance else {}
-        summary |= {"strides": dict(zip(("accepted", "rejected"), run.strides, strict=True))} if run.strides else {}
         summary["sources"] = [source.facts() for source in done.sources]
         files = {**dict.fromkeys(("csv", "report")), **done.kept}
         show_json({**summary, **files, "warnings": said_warnings, **(facts(run) if len(run) else {})})

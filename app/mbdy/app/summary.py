@@ -184,6 +184,9 @@ def facts(run: Run) -> dict[str, Any]:
         "final": {name: float(value) for name, value in zip(run.names, run.values[-1], strict=True)},
         "drift": {},
     }
+    if run.strides is not None:
+        result["strides"] = dict(zip(("accepted", "rejected"), run.strides, strict=True))
+        result["crossings"] = [attributes(one, "time", "name", "rising") for one in run.crossings]
     for change in drifts(run):
         result["drift"][change.name] = attributes(change, "unit", "worst", "relative")
     if (worst := residual(run)) is not None:

@@ -31,7 +31,7 @@ from mbdy.blocks.control_loop import Controller, ControllerError, NoCommandWarni
 from mbdy.blocks.errors import RowError, StateError, StepError, ThreadError, VariableError
 from mbdy.blocks.linear import LargeAngleWarning, LinearPlant, PartlyLinearPlant
 from mbdy.blocks.located import LocatedRun, Pulse, Switch, simulate_located
-from mbdy.blocks.plant import Plant, Snapshot
+from mbdy.blocks.plant import Crossing, Plant, Snapshot
 from mbdy.blocks.plant.state_file import ResumedWarning
 from mbdy.blocks.plant.typed import (
     Attitudes,
@@ -62,6 +62,7 @@ __all__ = [
     "Controller",
     "ControllerError",
     "CosineSlew",
+    "Crossing",
     "DeadSpace",
     "Delay",
     "DerivedRate",

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.blocks.errors import VariableError
+from mbdy.blocks.plant.block import Crossing
 from mbdy.engine import Ports, Variable
 from mbdy.engine.model.contents import SourceFile
 from mbdy.engine.model.display import html_table, table_of_names
@@ -34,7 +35,8 @@ class Run:
     ``run["bus.omega"]`` is (n, 3), ``run["bus.omega[2]"]`` and ``run["time"]`` are (n). ``ports`` is the model's
     table of variables, ``signals`` are those that a controller logged, ``sources`` the files that the model and its
     inputs were read from. ``complete`` is False where a fault ended the run early; ``strides`` are the steps that were
-    accepted and rejected, of an integrator that chooses them. Its keys are ``"time"`` and the
+    accepted and rejected, of an integrator that chooses them, ``crossings`` the laws that switched, each a `Crossing`.
+    Its keys are ``"time"`` and the
     recorded variables (elements, of those that are not recorded whole), so that ``dict(run)`` has all arrays; its
     length is its number of rows.
     """
@@ -48,6 +50,7 @@ class Run:
     signals: tuple[Variable, ...] = ()
     sources: tuple[SourceFile, ...] = ()
     strides: tuple[int, int] | None = None
+    crossings: tuple[Crossing, ...] = ()
 
     def __getitem__(self, name: str) -> Array:
         if name == "time":

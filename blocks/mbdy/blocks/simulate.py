@@ -26,7 +26,7 @@ from mbdy.blocks.grids import (
     uniform,
     usual_period,
 )
-from mbdy.blocks.plant import Interpolation, Plant
+from mbdy.blocks.plant import Crossing, Interpolation, Plant
 from mbdy.blocks.prescribed import Prescribed
 from mbdy.blocks.profiles import Profile
 from mbdy.blocks.run import Run, selected
@@ -167,13 +167,15 @@ class Recorder:
         except MemoryError:
             room = f"{rows:,} rows of {columns} outputs take {readable(8 * rows * columns)}"
             raise VariableError(f"{room}, more memory than there is; record fewer outputs, or less often") from None
-        self.count, self._strides = 0, plant.strides
+        self.count, self._strides, self._begin = 0, plant.strides, plant.time
+        self.crossings: list[Crossing] = []
         span = plant.ports.span("impulses")
         self._impulses = np.flatnonzero((picked >= span.start) & (picked < span.stop))
         self._latched = np.zeros(self._impulses.size)
 
     def stepped(self, values: Array) -> None:
-        """Take up the impulses of a step from its outputs (n_y)."""
+        """Take up the impulses of a step from its outputs (n_y), and what has switched in it."""
+        self.crossings += self.plant.crossings
         if self._impulses.size:
             self._latched += values[self.picked[self._impulses]]
 
@@ -191,6 +193,7 @@ class Recorder:
         """Record those of many steps' picked outputs that are ``recorded``, with the ``inputs`` (n, n_u) of their
         instants; those set now where None."""
         kept = values[recorded]
+        self.crossings += self.plant.crossings
         if self._impulses.size:
             sums = self._latched + np.cumsum(values[:, self._impulses], axis=0)
             kept[:, self._impulses] = np.diff(sums[recorded], axis=0, prepend=0.0)
@@ -212,7 +215,8 @@ class Recorder:
         accepted, rejected = (now - then for now, then in zip(self.plant.strides, self._strides, strict=True))
         return Run(
             title, ports, tuple(names), self.time[: self.count], values, complete, signals, self.sources,
-            (accepted, rejected) if self.plant.adaptive else None,
+            (accepted, rejected) if self.plant.adaptive else None, 
+            tuple(replace(one, time=one.time - self._begin) for one in self.crossings),
         )  # fmt: skip
 
 

@@ -75,6 +75,16 @@ class Snapshot:
     data: bytes = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """A law of effort that switches at ``time`` [s]: what ``name`` says (``"panel.joint.stop_upper"``) is passed, where
+    ``rising`` is True, or left."""
+
+    time: float
+    name: str
+    rising: bool
+
+
 class Plant:
     """A system of bodies that steps: inputs in, rates and attitudes out.
 
@@ -94,6 +104,9 @@ class Plant:
     ``formulation``  whose equations are stepped: ``"order-n"``, or one of the independent ones in NumPy (``"kane"``,
                      ``"jpl"``, ``"huston"``; for loops and flexible bodies ``"lagrange"``, ``"kamman"``, ``"penrose"``)
                      for second opinions, much slower. Outputs and latches are always Order-N's.
+
+    ``plant.crossings`` are the laws that switched in the last step or run of an integrator that chooses its steps, each
+    `Crossing` located to 1e-9 s where the tolerance allows.
 
     Inputs, parameters and start values are set by name, ``plant["panel.joint.torque"] = 0.2`` (SI, or a text with
     unit), inputs also through ``plant.inputs`` (views, no copies). ``step`` returns `Outputs`. Loops are closed at the
@@ -128,7 +141,10 @@ class Plant:
         equations = equations_of(self.model, dynamics)
         self.ports: Ports = equations.ports
         self._opinion = second_opinion(self.model, self.ports, formulation, integrator, dynamics)
-        self.compiled = compiled_plant(equations, implicit=INTEGRATORS[integrator].implicit)
+        implicit = INTEGRATORS[integrator].implicit
+        self.compiled = compiled_plant(equations, implicit=implicit, located=self.adaptive)
+        self._switches = equations.switching.names if self.adaptive and equations.switching else ()
+        self.crossings: tuple[Crossing, ...] = ()
         self._order = ORDERS[interpolation]
         self._make()
         self._layout = OutputLayout(self.ports)
@@ -198,6 +214,14 @@ class Plant:
     def time(self) -> float:
         """[s] since the start; sums of steps are compensated, so a million of 1 ms are 1000 s."""
         return self._clock[0]
+
+    def _crossed(self, begin: float) -> tuple[Crossing, ...]:
+        """Those of the last call, which went on from ``begin`` [s]."""
+        count = ctypes.c_int(0)
+        address = self._functions.plant_events(self._handle, ctypes.byref(count))
+        numbers = [*self._memory.doubles(address, 3 * count.value)] if count.value else []
+        threes = zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True)
+        return tuple(Crossing(begin + at, self._switches[int(row)], sense > 0) for at, row, sense in threes)
 
     @property
     def strides(self) -> tuple[int, int]:
@@ -309,7 +333,10 @@ class Plant:
             self._look()
         if type(H) is not float:
             H = seconds("communication step", H)
+        begin = self._clock[0]
         status = self._advance(self._handle, H, self._order)
+        if self._switches:
+            self.crossings = self._crossed(begin)
         if status or self._messages:
             self._heed(status)
         if self._watch is not None:
@@ -344,13 +371,15 @@ class Plant:
         table = None
         if inputs is not None:
             table = self._checked(inputs, np.empty((rows + 1, len(self._u))), "inputs")
-        done, begin, status = 0, self.time, OK
+        done, begin, status, self.crossings = 0, self.time, OK, ()
         while done < rows and status == OK:  # more than once where a call has had strides enough
             part = ctypes.c_int(0)
             status = self._functions.plant_run(
                 self._handle, rows - done, H, self._order, None if table is None else table[done:].ctypes.data,
                 places.ctypes.data, places.size, out[done:].ctypes.data, ctypes.byref(part),
             )  # fmt: skip
+            if self._switches:
+                self.crossings += self._crossed(begin + done * H)
             done += part.value
         if done and self._watch is not None and self._watch.blind:
             self._watch.look(self.time, self._x)
@@ -368,9 +397,10 @@ class Plant:
         self, rows: int, H: float, inputs: Array | None, pick: NDArray[np.intc]
     ) -> tuple[Array, Exception | None]:
         """`run` row by row, for a watch that sees angles in the state alone."""
-        out = np.empty((rows, pick.size))
+        out, crossings = np.empty((rows, pick.size)), ()
         for row in range(rows):
             outputs, fault = self.run(1, H, inputs=None if inputs is None else inputs[row : row + 2], pick=pick)
+            crossings = self.crossings = crossings + self.crossings
             if fault:
                 return out[:row], fault
             out[row] = outputs[0]

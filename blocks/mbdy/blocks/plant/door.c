@@ -37,7 +37,7 @@ static const struct {
     DOOR(plant_set), DOOR(plant_check), DOOR(plant_settle_constants), DOOR(plant_refresh), DOOR(plant_derivatives_at),
     DOOR(plant_outputs_at), DOOR(plant_step), DOOR(plant_advance), DOOR(plant_run), DOOR(plant_jump), DOOR(plant_state_size),
     DOOR(plant_set_states), DOOR(plant_size_of),
-    DOOR(plant_refuse_type), DOOR(plant_save), DOOR(plant_restore), DOOR(plant_tolerate), DOOR(plant_strides),
+    DOOR(plant_refuse_type), DOOR(plant_save), DOOR(plant_restore), DOOR(plant_tolerate), DOOR(plant_strides), DOOR(plant_events),
 };
 
 SHOWN any_function *mbdy_door(const char *name);

@@ -32,11 +32,11 @@ def text_of(file: str) -> str:
     return (FOLDER / file).read_text(encoding="utf-8")
 
 
-def compiled_plant(equations: Equations, *, implicit: bool = False) -> Compiled:
+def compiled_plant(equations: Equations, *, implicit: bool = False, located: bool = False) -> Compiled:
     """The plant with ``equations``, built if no earlier build is kept.
 
-    ``implicit`` asks for linearly implicit integrators too. Raises `CompilerError` where there is no compiler or it
-    fails.
+    ``implicit`` asks for linearly implicit integrators too, ``located`` for those that look where laws switch. Raises
+    `CompilerError` where there is no compiler or it fails.
     """
-    files = sources(equations, implicit=implicit) | plant_sources() | {DOOR: text_of(DOOR)}
+    files = sources(equations, implicit=implicit, located=located) | plant_sources() | {DOOR: text_of(DOOR)}
     return Compiled(equations, shared_library(files, compiler(), FLAGS, LINK, units=UNITS), implicit, HEADERS)

@@ -85,6 +85,8 @@ void plant_tolerate(plant *it, double tolerance) {
     mbdy_tolerate(it->core, tolerance, it->nominals);
 }
 
+const double *plant_events(const plant *it, int *count) { return mbdy_events(it->core, count); }
+
 void plant_strides(const plant *it, double counts[]) { mbdy_strides_of(it->core, counts, counts + 1); }
 
 void plant_free(plant *it) {

@@ -63,8 +63,10 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     const size_t n_x = (size_t)model->n_x, n_rows = (size_t)model->n_rows;
     const size_t work = core->integrator->reals ? core->integrator->reals(model) : 0;
     const size_t places = core->integrator->places ? core->integrator->places(model) : 0;
+    const size_t events = core->integrator->strides && model->functions[MBDY_INDICATORS]
+                              ? 3 * MBDY_MOST_EVENTS + 5 * (size_t)model->n_indicators : 0;
     const size_t closing = mbdy_closing_reals(model), resisted = (size_t)model->n_resisted;
-    size_t reals = closing + (size_t)model->n_k + 7 * n_x + 3 * (size_t)model->n_u + 4 * n_rows + work + (size_t)n_w;
+    size_t reals = closing + (size_t)model->n_k + 7 * n_x + 3 * (size_t)model->n_u + 4 * n_rows + work + events + (size_t)n_w;
     reals += 2 * (size_t)model->n_speeds + resisted * resisted + mbdy_kept_reals(core);
     for (int i = 0; i < MBDY_VECTORS; i++) reals += (size_t)mbdy_size(core, i);
     double *at = calloc(reals, sizeof(double));
@@ -93,6 +95,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     core->taken = taken(&at, n_rows);
     core->mobility = taken(&at, resisted * resisted);
     core->work = taken(&at, work);
+    core->events = taken(&at, events);
     core->tolerance = 1.0;
     core->closing = taken(&at, closing);
     core->closing_places = core->work_places + places;
@@ -309,22 +312,28 @@ int mbdy_end(mbdy_core *core, const struct mbdy_course *by) {
     }
     if (by->order != MBDY_HELD) memcpy(u, core->vector[MBDY_U_END], n_u), mbdy_record_inputs(core);
     if (by->order == MBDY_QUADRATIC) memcpy(core->vector[MBDY_U_MID], u, n_u);
-    if (by->past) mbdy_stand(core);
+    if (core->integrator->strides) mbdy_stand(core);
     mbdy_note_bending(core);
     return MBDY_OK;
 }
 
 static int advance(mbdy_core *core, double H, double h, int order, int past) {
     struct mbdy_course course;
+    const int events = core->n_events;
     int status = mbdy_begin(core, H, h, order, &course);
     if (status != MBDY_OK) return status;
     course.past = past;
     status = mbdy_go(core, &course);
     if (status != MBDY_OK) mbdy_go_back(core);
-    return status != MBDY_OK ? status : mbdy_end(core, &course);
+    else status = mbdy_end(core, &course);
+    if (status != MBDY_OK) core->n_events = events;
+    return status;
 }
 
-int mbdy_advance(mbdy_core *core, double H, double h, int order) { return advance(core, H, h, order, 0); }
+int mbdy_advance(mbdy_core *core, double H, double h, int order) {
+    core->n_events = 0, core->since = 0.0;
+    return advance(core, H, h, order, 0);
+}
 
 static const int changed_by_steps[] = {MBDY_X, MBDY_U, MBDY_U_MID, MBDY_LATCHED, MBDY_WORK, MBDY_STRIDE};
 enum { CHANGED = sizeof changed_by_steps / sizeof changed_by_steps[0] };
@@ -374,7 +383,9 @@ int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const dou
     *done = 0;
     if (order > MBDY_LINEAR) return MBDY_BAD_STEP;
     if (inputs) memcpy(u, inputs, n_u);
+    core->n_events = 0;
     for (*done = 0; *done < rows; ++*done) {
+        core->since = *done * H;
         if (inputs) mbdy_enter_row(core, inputs += core->model->n_u);
         int status = advance(core, H, h, order, !inputs && core->integrator->strides);
         if (status != MBDY_OK) return status;
@@ -386,7 +397,7 @@ int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const dou
         }
         for (int i = 0; i < picked; i++) *out++ = y[pick[i]];
         mbdy_strides_of(core, &accepted, &rejected);
-        if (accepted + rejected > enough) {
+        if (accepted + rejected > enough || 2 * core->n_events > MBDY_MOST_EVENTS) {
             ++*done;
             break;
         }

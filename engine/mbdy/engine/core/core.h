@@ -128,6 +128,11 @@ void mbdy_tolerate(mbdy_core *core, double tolerance, double *nominal);
 size_t mbdy_most_strides(const mbdy_model *model);
 void mbdy_strides_of(const mbdy_core *core, double *accepted, double *rejected);
 
+/* Where laws of effort have switched in the last call of mbdy_advance or mbdy_run, in their order: three numbers each, the time [s]
+   since the begin of that call, the row of INDICATORS, and 1 where that rose above zero, -1 where it fell below; and how many. */
+enum { MBDY_MOST_EVENTS = 1000 };
+const double *mbdy_events(const mbdy_core *core, int *count);
+
 /* What steps and latches change (states, inputs, impulses, the balance of work), put away in as many doubles as
    mbdy_kept_reals, and back; and back to what it was before the last mbdy_advance. */
 size_t mbdy_kept_reals(const mbdy_core *core);

@@ -9,14 +9,14 @@
 /* What an integrator whose steps adapt (strides) has besides: the order of its error; the terms of the polynomial within a stride,
    each of n_x + 1 values, the last of which is the work; an attempt of a stride from x with the `first` slope (and power), which
    gives its end, the error of that (n_x) and the work, and leaves x; the last slope and the polynomial of this attempt; and
-   the polynomial at a part of the stride. */
+   the first values of the polynomial at a part of the stride. */
 typedef struct mbdy_strides {
     double order;
     int terms;
     double (*attempt)(mbdy_core *core, double from, double to, double h, int order, const double *first, double *end, double *error);
     const double *(*last)(const mbdy_core *core);
     void (*polynomial)(const mbdy_core *core, double h, const double *end, double work, double *terms);
-    void (*between)(const double *terms, int each, double part, double *values);
+    void (*between)(const double *terms, int each, int count, double part, double *values);
 } mbdy_strides;
 
 /* One integrator: `step` moves x by the internal step h, from and to being fractions of the communication step, and gives
@@ -98,6 +98,9 @@ struct mbdy_core {
     double *x_begin, *u_change, *u_shifted; /* of what goes into inputs that energy is stored against */
     const double *looked_at; /* the inputs that were checked last */
     double tolerance, *nominal; /* of strides: relative to states and, by state, to how large these usually are */
+    double *events;              /* threes of numbers, see mbdy_events; then five rows of indicators */
+    int n_events;
+    double since;                /* [s] from the begin of the call to that of the communication step */
     double stuck_at, stuck_stride; /* [s] where strides became too short or too many, since the communication step began */
 };
 
@@ -155,7 +158,7 @@ int mbdy_go(mbdy_core *core, const struct mbdy_course *by);
 int mbdy_end(mbdy_core *core, const struct mbdy_course *by);
 
 /* The communication step in strides, the last of which may go past its end and is gone on with where nothing has changed;
-   mbdy_stand notes what that is seen by. How many doubles there are of it, and that the next begins anew. */
+   mbdy_stand notes what that is seen by, at the end of any communication step. How many doubles there are of it, and that the next begins anew. */
 int mbdy_stride(mbdy_core *core, const struct mbdy_course *by);
 void mbdy_stand(mbdy_core *core);
 size_t mbdy_stride_reals(const mbdy_model *model, const mbdy_integrator *integrator);

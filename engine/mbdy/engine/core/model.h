@@ -23,13 +23,15 @@ typedef void mbdy_call(const real **arg, real **res);
    (x, u, k, largest) the state one Newton step nearer to closed loops, moved as impulses would move it, and RESTORE (x
    before that, x, u, k, largest) the state with the speeds that go with it and the momenta of before.
 
+   INDICATORS (x, u, k) pass zero where laws of effort switch, for integrators that look for it.
+
    CLOSURE is the errors of GAPS, then the rates. Derivatives at one point: VALUES of the arguments are coefficients;
    CHANGES of these and of changes of arguments are changes of results, GRADIENTS of these and of seeds are gradients; of
    bodies in their own axes, which alone have derivatives by any parameter, SOME ones of those in frames along joints by x
    and u alone. JACOBIAN ones are of DERIVATIVES by x and u, their changes in several directions beside each other. */
 enum mbdy_equation {
     MBDY_PREPARE, MBDY_START, MBDY_DERIVATIVES, MBDY_OUTPUTS, MBDY_STEEPEST, MBDY_PIVOTS, MBDY_LATCH, MBDY_GAPS,
-    MBDY_ASSEMBLE, MBDY_RESTORE,
+    MBDY_ASSEMBLE, MBDY_RESTORE, MBDY_INDICATORS,
     MBDY_PREPARE_VALUES, MBDY_START_VALUES, MBDY_DERIVATIVES_VALUES, MBDY_OUTPUTS_VALUES, MBDY_CLOSURE_VALUES,
     MBDY_DERIVATIVES_SOME_VALUES,
     MBDY_PREPARE_CHANGES, MBDY_START_CHANGES, MBDY_DERIVATIVES_CHANGES, MBDY_OUTPUTS_CHANGES, MBDY_CLOSURE_CHANGES,
@@ -59,6 +61,7 @@ typedef struct mbdy_model {
                                                 of its inertia, and of an effort that pushes it */
     int n_strengths;
     const int *strengths, *strength_groups; /* places in p of what laws of effort and modes scale with, and the group of each */
+    int n_indicators; /* rows of INDICATORS, whether that is there or not */
     int n_loops;
     const int *decays;   /* by loop: place in k of the rate at which its errors decay */
     int work_error; /* place in y, -1 without it */

@@ -4,11 +4,13 @@
    Quaternions are scaled to one and errors of loops taken out at the end of each stride, so that no stride begins with them, and
    at rows. Nothing is taken implicitly that is too steep: strides become as short as it asks for.
 
+   A stride in which a law of effort switches is made again, to the instant at which it does; the next begins anew there.
+
    Source: E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I (1993), Section II.4: the first
    stride, and lengths from errors (there with the largest error of any state instead of the mean of all);
    II.6: what lies between. */
 
-#include "inside.h"
+#include "strides.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,20 +26,10 @@
 #define SHORTEST 1e-14
 #define MOST_ROWS 1000.0
 
-/* Whether a stride is ahead, the length to be tried next [s], the last error, length of the stride and how far it is passed [s], the
-   work until there, whether its last slope is known, and how many strides were accepted and rejected. */
-enum { AHEAD, NEXT, LAST_ERROR, LENGTH, PASSED, DONE, SLOPE, ACCEPTED, REJECTED, HEAD };
-
-/* The vector STRIDE: that, state and inputs where it was left, end, last slope, polynomial; and memory of an attempt. */
-struct stride {
-    const mbdy_strides *by;
-    int n, each;
-    double *head, *now, *u, *end, *slope, *terms, *error;
-};
-
 size_t mbdy_stride_reals(const mbdy_model *m, const mbdy_integrator *integrator) {
     const size_t each = (size_t)m->n_x + 1;
-    return integrator->strides ? HEAD + 2 * (each - 1) + (size_t)m->n_u + ((size_t)integrator->strides->terms + 1) * each : 0;
+    const size_t states = 2 * (each - 1) + (size_t)m->n_u + (size_t)m->n_indicators;
+    return integrator->strides ? HEAD + states + ((size_t)integrator->strides->terms + 1) * each : 0;
 }
 
 size_t mbdy_most_strides(const mbdy_model *m) {
@@ -51,7 +43,8 @@ static struct stride stride_of(mbdy_core *core) {
     const int n = core->model->n_x;
     struct stride s = {.by = core->integrator->strides, .n = n, .each = n + 1, .head = core->vector[MBDY_STRIDE]};
     s.now = s.head + HEAD, s.u = s.now + n, s.end = s.u + core->model->n_u;
-    s.slope = s.end + n, s.terms = s.slope + s.each, s.error = core->slope[2];
+    s.slope = s.end + n, s.terms = s.slope + s.each, s.sides = s.terms + s.by->terms * s.each, s.error = core->slope[2];
+    s.indicators = core->model->functions[MBDY_INDICATORS] ? core->model->n_indicators : 0;
     return s;
 }
 
@@ -64,15 +57,27 @@ void mbdy_strides_of(const mbdy_core *core, double *accepted, double *rejected) 
 }
 
 void mbdy_break_stride(mbdy_core *core) {
-    if (core->integrator->strides) core->vector[MBDY_STRIDE][AHEAD] = 0.0;
+    if (core->integrator->strides) core->vector[MBDY_STRIDE][AHEAD] = core->vector[MBDY_STRIDE][SIDES] = 0.0;
 }
 
 static size_t stride_bytes(int n) { return sizeof(double) * (size_t)n; }
 
-/* Whether the stride ahead is that of the core's state and inputs. */
-static int stride_ahead(const mbdy_core *core, const struct stride *s) {
-    return s->head[AHEAD] != 0.0 && memcmp(s->now, core->vector[MBDY_X], stride_bytes(s->n)) == 0 &&
-           memcmp(s->u, core->vector[MBDY_U], stride_bytes(core->model->n_u)) == 0;
+/* Whether the stride ahead is gone on with: it is that of the core's state and inputs. If not, none is ahead. */
+static void stride_resumed(mbdy_core *core, const struct stride *s, const struct mbdy_course *by) {
+    const double *x = core->vector[MBDY_X];
+    const int same = memcmp(s->now, x, stride_bytes(s->n)) == 0;
+    if (by->past && same && memcmp(s->u, core->vector[MBDY_U], stride_bytes(core->model->n_u)) == 0 && s->head[AHEAD] != 0.0) return;
+    s->head[AHEAD] = s->head[SLOPE] = 0.0;
+    for (int i = 0; i < s->indicators; i++)
+        if (fabs(s->sides[i]) > 1.0) s->sides[i] *= -0.5;
+    if (!s->indicators || (same && s->head[SIDES] != 0.0)) return;
+    mbdy_sides(core, s, x, mbdy_inputs_at(core, 0.0, by->order));
+    s->head[SIDES] = 1.0;
+}
+
+const double *mbdy_events(const mbdy_core *core, int *count) {
+    *count = core->n_events;
+    return core->events;
 }
 
 void mbdy_stand(mbdy_core *core) {
@@ -149,6 +154,14 @@ static int stride_taken(mbdy_core *core, const struct stride *s, const struct mb
     }
     if (++*strides > MOST_STRIDES) return stride_stuck(core, done, h);
     s->by->polynomial(core, h, s->end, work, s->terms);
+    const struct mbdy_crossing at = mbdy_crossing(core, s, by->order, from, h == room ? 1.0 : from + h / by->H, h);
+    if (at.row >= 0) {
+        h *= at.part;
+        work = s->by->attempt(core, from, from + h / by->H, h, by->order, s->slope, s->end, s->error);
+        s->by->polynomial(core, h, s->end, work, s->terms);
+        s->sides[at.row] *= -2.0;
+        head[NEXT] = 0.0;
+    }
     memcpy(s->slope, s->by->last(core), stride_bytes(s->each));
     head[AHEAD] = 1.0, head[LENGTH] = h, head[PASSED] = head[DONE] = 0.0;
     return MBDY_OK;
@@ -158,15 +171,15 @@ static int stride_taken(mbdy_core *core, const struct stride *s, const struct mb
 static void stride_passed(mbdy_core *core, const struct stride *s, double more) {
     double *x = core->vector[MBDY_X], *values = core->work;
     s->head[PASSED] += more;
-    s->by->between(s->terms, s->each, s->head[PASSED] / s->head[LENGTH], values);
+    s->by->between(s->terms, s->each, s->each, s->head[PASSED] / s->head[LENGTH], values);
     mbdy_add_work(core, values[s->n] - s->head[DONE]);
     s->head[DONE] = values[s->n];
     memcpy(x, values, stride_bytes(s->n));
     mbdy_normalise(core->model, x);
 }
 
-/* The core goes on to the stride's end. */
-static int stride_ended(mbdy_core *core, const struct stride *s, const struct mbdy_course *by, double from, double to) {
+/* The core goes on to the stride's end, the time `at` of the communication step. */
+static int stride_ended(mbdy_core *core, const struct stride *s, const struct mbdy_course *by, double from, double to, double at) {
     double *x = core->vector[MBDY_X];
     const double whole = s->terms[s->each + s->n];
     s->head[AHEAD] = 0.0;
@@ -176,13 +189,20 @@ static int stride_ended(mbdy_core *core, const struct stride *s, const struct mb
     mbdy_add_work(core, whole - s->head[DONE]);
     if (by->stores_vary) mbdy_shift(core, mbdy_store_work(core, from, to, s->head[LENGTH], by->order));
     if (core->model->n_rows) s->head[SLOPE] = 0.0;
+    for (int i = 0; i < s->indicators; i++) {
+        if (fabs(s->sides[i]) <= 1.0) continue;
+        if (core->n_events == MBDY_MOST_EVENTS) return stride_stuck(core, at, s->head[LENGTH]);
+        double *event = core->events + 3 * core->n_events++;
+        s->sides[i] *= 0.5, s->head[SLOPE] = 0.0;
+        event[0] = core->since + at, event[1] = i, event[2] = s->sides[i];
+    }
     return mbdy_settle(core, by->acting, by->open);
 }
 
 int mbdy_stride(mbdy_core *core, const struct mbdy_course *by) {
     const struct stride s = stride_of(core);
     double *head = s.head, left = by->H, strides = 0.0;
-    if (!(by->past && stride_ahead(core, &s))) head[AHEAD] = head[SLOPE] = 0.0;
+    stride_resumed(core, &s, by);
     for (;;) {
         int status = head[AHEAD] != 0.0 ? MBDY_OK : stride_taken(core, &s, by, by->H - left, left, &strides);
         if (status != MBDY_OK) return status;
@@ -191,7 +211,7 @@ int mbdy_stride(mbdy_core *core, const struct mbdy_course *by) {
             stride_passed(core, &s, left);
             return MBDY_OK;
         }
-        status = stride_ended(core, &s, by, from, left > rest ? from + rest / by->H : 1.0);
+        status = stride_ended(core, &s, by, from, left > rest ? from + rest / by->H : 1.0, by->H - left + rest);
         left -= rest;
         if (status != MBDY_OK || !(left > 0.0)) return status;
     }

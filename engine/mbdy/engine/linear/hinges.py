@@ -21,6 +21,7 @@ from mbdy.engine.order_n import rigid_body as kernels
 from mbdy.engine.order_n.constants import constant_fields
 from mbdy.engine.order_n.equations import Equations, equations
 from mbdy.engine.order_n.layout import layout
+from mbdy.engine.order_n.switching import Switching
 
 
 def uncovered(model: Model) -> tuple[str, ...]:
@@ -222,6 +223,7 @@ class Hinged:
             latch=of_longer(full.latch, n_k) if full.latch else None,
             operations=derivatives.n_instructions(),
             steepest=steepest_of_longer(full, n_k),
+            switching=switching_of_longer(full, n_k),
             n_k=n_k,
         )
 
@@ -241,6 +243,12 @@ def steepest_of_longer(full: Equations, n_k: int) -> ca.Function | None:
     k = MX.sym("k", n_k)
     steep = ca.vertcat(full.steepest(k[: full.n_k]), k[full.n_k :])
     return ca.Function(full.steepest.name(), [k], [steep], ["k"], ["steep"])
+
+
+def switching_of_longer(full: Equations, n_k: int) -> Switching | None:
+    """`Equations.switching` of ``full``, alike."""
+    own = full.switching
+    return replace(own, indicators=of_longer(own.indicators, n_k)) if own else None
 
 
 def turning(system: Hinged, hinge: Hinge, kept: Kept) -> SX:

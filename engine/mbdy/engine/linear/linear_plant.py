@@ -28,7 +28,7 @@ from casadi import MX, SX
 
 from mbdy.engine.linear.columns import Column, Columns
 from mbdy.engine.linear.error_coordinates import quaternion_tangent
-from mbdy.engine.linear.hinges import of_longer, steepest_of_longer
+from mbdy.engine.linear.hinges import of_longer, steepest_of_longer, switching_of_longer
 from mbdy.engine.linear.reference_point import ReferencePoint, Values
 from mbdy.engine.model.faults import OptionError
 from mbdy.engine.model.laws import JOINT_VALUES
@@ -81,6 +81,7 @@ def linear_equations(model: Model, at: Values, geometry: str) -> Equations:
         balance=None,
         operations=linear.near.n_instructions(),
         steepest=steepest_of_longer(full, linear.n_k),
+        switching=switching_of_longer(full, linear.n_k),
         n_k=linear.n_k,
     )
 

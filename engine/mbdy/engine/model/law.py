@@ -76,6 +76,7 @@ class Law:
                    too steep for any step: what a step cannot follow of it is taken implicitly.
     ``steepest``   ``k`` to the numbers that differ where the law is as steep as it can be at any coordinate within
                    `FAR`, or does nothing as its steepness is no matter.
+    ``switches``   ``(k, q)`` to what passes zero where the effort has a kink, by name, above zero beyond it.
     ``either``     values of which a file must give one at least.
     """
 
@@ -88,6 +89,7 @@ class Law:
     slow: str = ""
     resistance: Callable[[Numbers, Any], Any] | None = None
     steepest: Callable[[Numbers], Mapping[str, Any]] | None = None
+    switches: Callable[[Numbers, Any], list[tuple[str, Any]]] | None = None
     either: tuple[str, ...] = ()
     rank: int = 100
     always: bool = False

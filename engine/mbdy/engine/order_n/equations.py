@@ -44,6 +44,7 @@ from mbdy.engine.order_n.rules import Rule, rules
 from mbdy.engine.order_n.signals import see_signals
 from mbdy.engine.order_n.steepest import Strengths, steepest, strengths
 from mbdy.engine.order_n.sweeps import BodyInputs, BodyMotion, BodyState, System
+from mbdy.engine.order_n.switching import Switching, switching
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,9 @@ class Equations:
     """How many of the impulses are those of loops."""
     loop_rows: tuple[str, ...] = ()
     """Of each row of ``gaps`` the name of its loop."""
+
+    switching: Switching | None = None
+    """Where laws of effort switch; None where none does."""
 
     skeleton: _Skeleton | None = None
     """Of the system that they are of, where bodies are seen in frames along joints."""
@@ -220,7 +224,12 @@ class _Assembly:
             resistances=resistances(self.layout),
             steepest=steepest(self.layout),
             strengths=strengths(self.model, self.ports),
+<<<<<<< HEAD
             decays=tuple(at.start for at in (*self.layout.loops, *self.layout.gears)),
+=======
+            switching=switching(self.model, self.layout, vectors),
+            decays=tuple(at.start for at in self.layout.loops),
+>>>>>>> 536ee0c (Stops and harnesses end strides at the instants at which they switch, grazed ones too; runs list them)
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,
             locks=locks,

@@ -71,9 +71,9 @@ static void dopri5_polynomial(const mbdy_core *core, double h, const double *end
     }
 }
 
-static void dopri5_between(const double *terms, int each, double part, double *values) {
+static void dopri5_between(const double *terms, int each, int count, double part, double *values) {
     const double rest = 1.0 - part;
-    for (int i = 0; i < each; i++)
+    for (int i = 0; i < count; i++)
         values[i] = terms[i] + part * (terms[each + i] + rest * (terms[2 * each + i] + part * (terms[3 * each + i] +
                     rest * terms[4 * each + i])));
 }

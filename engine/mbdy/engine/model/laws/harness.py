@@ -50,5 +50,6 @@ LAW = Law(
     effort=lambda k, q, rate: table(k["harness"], q)[0],
     potential=lambda k, q: table(k["harness"], 0.0)[1] - table(k["harness"], q)[1],  # none at coordinate zero
     spans=spans,
+    switches=lambda k, q: [(f"harness_{i}", q - place) for i, (place, _) in enumerate(k["harness"], start=1)],
     steepest=steepest,
 )

@@ -67,5 +67,6 @@ LAW = Law(
     effort=effort,
     potential=potential,
     spans=spans,
+    switches=lambda k, q: [("stop_lower", k["stop_lower"] - q), ("stop_upper", q - k["stop_upper"])],
     steepest=lambda k: {"stop_lower": -2 * FAR, "stop_upper": -FAR},
 )

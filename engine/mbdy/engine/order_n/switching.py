@@ -1,0 +1,60 @@
+"""Where laws of effort switch: functions of the state that pass zero there, for integrators that look for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+from casadi import MX, SX
+
+from mbdy.engine.model.laws import laws_of
+from mbdy.engine.model.system import Model
+from mbdy.engine.order_n.constants import Structure, constant_fields
+from mbdy.engine.order_n.kernels import Kernels, kernel
+from mbdy.engine.order_n.layout import Layout
+
+
+@dataclass(frozen=True)
+class Switching:
+    """``mbdy_model_indicators (x, u, k)``, and what passes zero in each of its rows (``panel.joint.stop_upper``)."""
+
+    indicators: ca.Function
+    names: tuple[str, ...]
+
+
+def switching(model: Model, layout: Layout, vectors: dict[str, MX]) -> Switching | None:
+    """Those of the laws of a model's joints, of symbols ``x``, ``u`` and ``k``; None where none of them switches."""
+    kernels, rows, names = Kernels(), [], []
+    for body, kind, at, q in zip(model.bodies, layout.structures, layout.constants, layout.q, strict=True):
+        if own := names_of(kind):
+            rows.append(kernels.call(switching_body, kind, k=vectors["k"][at, 0], q=vectors["x"][q, 0])["indicators"])
+            names += [f"{body.name}.joint.{name}" for name in own]
+    if not rows:
+        return None
+    indicators = ca.Function(
+        "mbdy_model_indicators", [*vectors.values()], [ca.vertcat(*rows)], [*vectors], ["indicators"]
+    )
+    return Switching(indicators, tuple(names))
+
+
+def switching_body(kind: Structure) -> ca.Function:
+    """Kernel: the indicators of one joint, of its constants and coordinates."""
+    k, q = SX.sym("k", constant_fields(kind).size), SX.sym("q", kind.form.n_q)
+    return kernel("switching", {"k": k, "q": q}, {"indicators": ca.vertcat(*(value for _, value in _rows(kind, k, q)))})
+
+
+def names_of(kind: Structure) -> list[str]:
+    """What switches at one joint, in the order of `switching_body`; several axes have a number behind each."""
+    k, q = SX.sym("k", constant_fields(kind).size), SX.sym("q", kind.form.n_q)
+    return [name for name, _ in _rows(kind, k, q)]
+
+
+def _rows(kind: Structure, k: SX, q: SX) -> list[tuple[str, SX]]:
+    rows, n = [], kind.form.n_axes
+    vectors = {**constant_fields(kind).split(k), "stretch": SX(n, 1)}
+    for law in () if kind.floating else laws_of(kind.laws):
+        for i in range(n if law.switches else 0):
+            assert law.switches
+            at = f"[{i + 1}]" if n > 1 else ""
+            rows += [(f"{name}{at}", value) for name, value in law.switches(law.numbers(vectors, i), q[i])]
+    return rows
