@@ -224,12 +224,8 @@ class _Assembly:
             resistances=resistances(self.layout),
             steepest=steepest(self.layout),
             strengths=strengths(self.model, self.ports),
-<<<<<<< HEAD
-            decays=tuple(at.start for at in (*self.layout.loops, *self.layout.gears)),
-=======
             switching=switching(self.model, self.layout, vectors),
-            decays=tuple(at.start for at in self.layout.loops),
->>>>>>> 536ee0c (Stops and harnesses end strides at the instants at which they switch, grazed ones too; runs list them)
+            decays=tuple(at.start for at in (*self.layout.loops, *self.layout.gears)),
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,
             locks=locks,
