@@ -31,7 +31,7 @@ from mbdy.blocks.control_loop import Controller, ControllerError, NoCommandWarni
 from mbdy.blocks.errors import RowError, StateError, StepError, ThreadError, VariableError
 from mbdy.blocks.linear import LargeAngleWarning, LinearPlant, PartlyLinearPlant
 from mbdy.blocks.located import LocatedRun, Pulse, Switch, simulate_located
-from mbdy.blocks.plant import Crossing, Plant, Snapshot
+from mbdy.blocks.plant import Plant, Snapshot
 from mbdy.blocks.plant.state_file import ResumedWarning
 from mbdy.blocks.plant.typed import (
     Attitudes,
@@ -48,6 +48,7 @@ from mbdy.blocks.profiles import CosineSlew, Profile, Ramp, Table, Triple
 from mbdy.blocks.run import Run
 from mbdy.blocks.simulate import SimulationError, simulate
 from mbdy.blocks.singular import SingularityWarning
+from mbdy.blocks.strides import Crossing
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.blocks.too_fast import FastLoopWarning, FastModeWarning, FastMotionWarning
 from mbdy.engine import MbdyError, MbdyWarning, StartMovedWarning

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.blocks.errors import VariableError
-from mbdy.blocks.plant.block import Crossing
+from mbdy.blocks.strides import Crossing
 from mbdy.engine import Ports, Variable
 from mbdy.engine.model.contents import SourceFile
 from mbdy.engine.model.display import html_table, table_of_names

@@ -26,12 +26,13 @@ from mbdy.blocks.grids import (
     uniform,
     usual_period,
 )
-from mbdy.blocks.plant import Crossing, Interpolation, Plant
+from mbdy.blocks.plant import Interpolation, Plant
 from mbdy.blocks.prescribed import Prescribed
 from mbdy.blocks.profiles import Profile
 from mbdy.blocks.run import Run, selected
 from mbdy.blocks.signals import Signals
 from mbdy.blocks.singular import tell_of_angles
+from mbdy.blocks.strides import Crossing
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.engine import Model
 from mbdy.engine.core.integrators import STEP

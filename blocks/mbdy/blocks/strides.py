@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from mbdy.engine.core.integrators import INTEGRATORS, TOLERANCE
 from mbdy.engine.model.faults import OptionError, shown
 from mbdy.engine.model.units import real
 
 FINEST, COARSEST = 1e-14, 0.1
 """Tolerances that can be kept, and that say anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """A law of effort that switches at ``time`` [s]: what ``name`` says (``"panel.joint.stop_upper"``) is passed, where
+    ``rising`` is True, or left."""
+
+    time: float
+    name: str
+    rising: bool
 
 
 def tolerance_of(integrator: str, tolerance: object) -> float | None:

@@ -26,7 +26,7 @@ from mbdy.blocks.plant.state_file import StateFile, facts_of, read_state, warn_o
 from mbdy.blocks.plant.table import PlantModel, first_references
 from mbdy.blocks.plant.typed import Inputs, OutputLayout, Outputs, inputs
 from mbdy.blocks.singular import watch
-from mbdy.blocks.strides import tolerance_of
+from mbdy.blocks.strides import Crossing, tolerance_of
 from mbdy.blocks.too_fast import FastLoopWarning, FastModeWarning, FastMotionWarning
 from mbdy.engine import (
     Dynamics,
@@ -73,16 +73,6 @@ class Snapshot:
     variables: tuple[str, ...] = field(repr=False)
     dynamics: Dynamics | None
     data: bytes = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """A law of effort that switches at ``time`` [s]: what ``name`` says (``"panel.joint.stop_upper"``) is passed, where
-    ``rising`` is True, or left."""
-
-    time: float
-    name: str
-    rising: bool
 
 
 class Plant:
