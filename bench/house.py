@@ -56,6 +56,7 @@ BUILT_SINCE = {
     "spellings: places and axes on the outboard body, entries of inertia, defaults": 390,
     "gears": 500,
     "rigs: the loop in C, its keepers, packets that act, faults on purpose": 2370,
+    "springs between bodies": 950,
 }
 """Lines that capabilities took which were not there then."""
 C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)

@@ -166,8 +166,10 @@ def causes(model: Model, table: Ports, largest: Mapping[str, float]) -> dict[str
     forces = acts("force", "external_forces", "node_forces")
     torques = acts("torque", "external_forces", "node_forces")
     outside = ["external forces act"] * forces
-    looped = any(side.body == INERTIAL for loop in model.loops for side in (loop.a, loop.b))
-    mount = ["the joint to inertial acts"] * mounted + ["a loop to inertial acts"] * looped
+    mount = ["the joint to inertial acts"] * mounted
+    for what, joining in (("loop", model.loops), ("spring", model.springs)):
+        grounded = any(side.body == INERTIAL for one in joining for side in (one.a, one.b))
+        mount += [f"a {what} to inertial acts"] * grounded
     said = {
         TOTALS[0]: outside + ["external torques act"] * torques + mount,
         TOTALS[1]: ["gravity acts"] * acts("gravity", "gravity") + outside + mount,

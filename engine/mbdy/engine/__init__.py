@@ -29,6 +29,7 @@ from mbdy.engine.model.faults import (
 from mbdy.engine.model.gear import Gear
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.signals import ChosenOutput
+from mbdy.engine.model.springs import Spring
 from mbdy.engine.model.system import Body, Flex, GravityGradient, Joint, Loop, Model, Node, PortChoice, Side, Wheel
 from mbdy.engine.model.variables import Variable
 from mbdy.engine.model.version import version
@@ -76,6 +77,7 @@ __all__ = [
     "RefusalError",
     "SecondOrder",
     "Side",
+    "Spring",
     "StartMovedWarning",
     "TrimError",
     "UncoveredError",

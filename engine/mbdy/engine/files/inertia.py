@@ -40,7 +40,7 @@ def faults_of_inertia(model: Model) -> list[Fault]:
     faults: dict[int, Fault] = {}
     for i in branches.inward:
         body, parent = model.bodies[i], branches.parent[i]
-        transform, subspace = _joint(body, model)
+        transform, subspace = joint_at_start(body, model)
         if body.flex:
             _eliminate(articulated[i], errors[i], np.eye(6 + body.modes), range(6, 6 + body.modes))
             articulated[i], errors[i] = articulated[i][:6, :6], errors[i][:6, :6]
@@ -184,7 +184,7 @@ def _spatial_inertia(body: Body) -> np.ndarray:
     return np.block([[inertia - body.mass * arm @ arm, body.mass * arm], [-body.mass * arm, body.mass * np.eye(3)]])
 
 
-def _joint(body: Body, model: Model) -> tuple[np.ndarray, np.ndarray]:
+def joint_at_start(body: Body, model: Model) -> tuple[np.ndarray, np.ndarray]:
     """The 6x6 transform of motion, parent to body, and the motion subspace (6 x n_u, body axes)."""
     joint = body.joint
     starts = {part.quantity: model.starts.get(part.name) for part in coordinates(body)}

@@ -24,12 +24,13 @@ import numpy as np
 
 from mbdy.engine.files.joints import UNIT_AXES
 from mbdy.engine.files.rigid_loops import check_that_it_moves
+from mbdy.engine.files.sides import side_of
 from mbdy.engine.files.tables import LoopTable
 from mbdy.engine.model.faults import Findings, nearest, path_of, shown
 from mbdy.engine.model.fields import Distance, TimeConstant
-from mbdy.engine.model.frames import frame_of, product, unit_quaternion
-from mbdy.engine.model.parts import place_of, taking
-from mbdy.engine.model.system import IDENTITY, Body, Loop, Quaternion, Side, Vector3
+from mbdy.engine.model.frames import product, unit_quaternion
+from mbdy.engine.model.parts import taking
+from mbdy.engine.model.system import Body, Loop, Quaternion, Vector3
 from mbdy.engine.model.tree_rules import check_name, check_side
 
 ROWS: Mapping[str, tuple[int, ...]] = {
@@ -73,7 +74,7 @@ def loop_of(
     path, before = path_of(("loop", name)), len(findings.faults)
     sound = not findings.faulty(path)
     check_name(name, path, findings)
-    sides = [_side(side, table, path, findings) for side in "ab"]
+    sides = [side_of(side, table, path, findings) for side in "ab"]
     judged = [
         check_side(side, f"{path}.{key}", key, bodies, unread, findings) for key, side in zip("ab", sides, strict=True)
     ]
@@ -134,13 +135,6 @@ def _nearest_kind(kind: str) -> str:
              "prismatic": "slider", "rod": "distance", "cardan": "universal"}  # fmt: skip
     word = words.get(kind.lower())
     return f"here it is called '{word}'" if word else nearest(kind, KEYS)
-
-
-def _side(side: str, table: LoopTable, path: str, findings: Findings) -> Side:
-    body, node = place_of(getattr(table, side))
-    value = getattr(table, f"frame_{side}")
-    frame = IDENTITY if value is None else frame_of(value, f"{path}.frame_{side}", findings)
-    return Side(body=body, node=node, at=getattr(table, f"at_{side}"), frame=frame)
 
 
 def _axes(kind: str, table: LoopTable, path: str, findings: Findings) -> list[tuple[str, Vector3]] | None:

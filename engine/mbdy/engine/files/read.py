@@ -28,6 +28,7 @@ from mbdy.engine.files.remarks import warn_of_body, warn_of_origin, warn_of_poin
 from mbdy.engine.files.signals import signals_of
 from mbdy.engine.files.slips import remedy
 from mbdy.engine.files.spellings import Spellings
+from mbdy.engine.files.springs import spring_of, warn_of_coincident_ends
 from mbdy.engine.files.tables import FileTable, read_tables
 from mbdy.engine.files.write import dumps as written
 from mbdy.engine.model.contents import FileError, contents, is_standard_input, recorded, source_files, text_of
@@ -151,6 +152,7 @@ def model_of_tables(
     by_name = {body.name: body for body in bodies}
     loops = _made(loop_of, file.loop, by_name, unread, findings)
     gears = _made(gear_of, file.gear, by_name, unread, findings)
+    springs = _made(spring_of, file.spring, by_name, unread, findings)
     partial = tuple(_rooted(body) if body.name in cut else body for body in bodies)
     read = {INERTIAL, *(body.name for body in partial)} - unread
     whole = tuple(body if body.joint.to in read else _rooted(body) for body in partial if body.name in read)
@@ -166,9 +168,10 @@ def model_of_tables(
         files=source_files(folder),
         loops=loops,
         gears=gears,
+        springs=springs,
     )
-    unjudged = {*unread, *(["loop"] if len(loops) < len(file.loop) else [])}
-    unjudged |= {*(["gear"] if len(gears) < len(file.gear) else [])}
+    joining = (("loop", file.loop, loops), ("gear", file.gear, gears), ("spring", file.spring, springs))
+    unjudged = {*unread, *(sort for sort, tables, parts in joining if len(parts) < len(tables))}
     draft = replace(draft, chosen_outputs=signals_of(file.output, draft, unjudged, findings))
     for fault in faults_of_energy(draft):
         if not findings.faulty(fault.path.removesuffix(".flex.coupling")):
@@ -187,6 +190,7 @@ def model_of_tables(
         if "inertia" not in file.body[body.name].model_fields_set and _turns(body.name, joints):
             warn_of_point_mass(body, findings)
     warn_of_unturned(model, unturned, findings)
+    warn_of_coincident_ends(model, findings)
     spellings.at_home()
     for warning in with_lines(findings.warnings, text) if text and findings.warnings else ():
         warnings.warn(f"{source}: {warning}", ModelWarning, stacklevel=stacklevel)

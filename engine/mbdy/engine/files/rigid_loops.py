@@ -38,6 +38,11 @@ def check_that_it_moves(loop: Loop, bodies: Mapping[str, Body], findings: Findin
     return False
 
 
+def seat_of(side: Side, bodies: Mapping[str, Body]) -> Seat:
+    """What carries a side rigidly: a body, by name, or a node that modes move."""
+    return _seated(side, bodies)[0]
+
+
 def _seated(side: Side, bodies: Mapping[str, Body]) -> tuple[Seat, Array, Array]:
     """What carries a side rigidly, a body or a node that modes move, and the loop frame's axes (3, 3) and place (3)."""
     name, node, C, r = side.body, side.node, rotation(side.frame), np.array(side.at)

@@ -33,6 +33,7 @@ from mbdy.engine.model.fields import (
     bearing_number,
 )
 from mbdy.engine.model.laws import JOINT_VALUES
+from mbdy.engine.model.springs import SPRING_VALUES
 from mbdy.engine.model.system import ZERO3
 
 REMEDIES = {
@@ -184,6 +185,20 @@ class GearTable(StrictTable):
     switchable: Switch = False
 
 
+@_with_keys(dict.fromkeys(SPRING_VALUES, (Any, None)))
+class SpringTable(StrictTable):
+    """``[spring.NAME]``: two places and the numbers of what acts between them; `mbdy.engine.model.springs`."""
+
+    a: str
+    b: str
+    kind: str = "line"
+    at_a: Lengths = ZERO3
+    at_b: Lengths = ZERO3
+    frame_a: Any = None
+    frame_b: Any = None
+    tension_only: Switch = False
+
+
 class PortsTable(StrictTable):
     """``[ports]``: names and patterns of inputs and outputs; `mbdy.engine.files.port_choice` reads them."""
 
@@ -203,6 +218,7 @@ class FileTable(StrictTable):
     loop: dict[str, LoopTable] = Field(default_factory=dict)
     output: dict[str, OutputTable] = Field(default_factory=dict)
     gear: dict[str, GearTable] = Field(default_factory=dict)
+    spring: dict[str, SpringTable] = Field(default_factory=dict)
     ports: PortsTable = PortsTable()
     default: Any = None
 
@@ -247,11 +263,9 @@ def _report(fault: Any, loc: tuple[str | int, ...], findings: Findings) -> None:
     elif sort == "missing":
         findings.refuse(path, "is missing", REMEDIES.get(key, ""))
     elif sort in ("model_type", "dict_type", "model_attributes_type"):
-        remedy = (
-            f"write [{path}.NAME]"
-            if path in ("body", "loop", "gear", "output")
-            else REMEDIES.get(key, f"write [{path}]")
-        )
+        remedy = REMEDIES.get(key, f"write [{path}]")
+        if path in ("body", "loop", "gear", "output", "spring"):
+            remedy = f"write [{path}.NAME]"
         if not _keys_at(loc[:-1]) and key in _keys_at(loc):
             remedy = f"write [{path_of(loc[:-1])}.NAME]: the table needs a name"
         findings.refuse(path, f"must be a table, got {shown(fault['input'])}", remedy)
@@ -302,5 +316,6 @@ def _home(key: str) -> str:
     homes = {
         "[system]": SystemTable, "[body.NAME.joint]": JointTable, "[body.NAME]": BodyTable,
         "[body.NAME.flex]": FlexTable, "[loop.NAME]": LoopTable, "[gear.NAME]": GearTable,
+        "[spring.NAME]": SpringTable,
     }  # fmt: skip
     return next((f"it belongs in {place}" for place, table in homes.items() if key in table.model_fields), "")

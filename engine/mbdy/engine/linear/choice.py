@@ -98,15 +98,16 @@ def equations_of(model: Model | str | PathLike[str], dynamics: Dynamics | None =
         return equations(model)
     if not isinstance(dynamics, Dynamics):
         raise OptionError(f"dynamics: Linear(...), PartlyLinear(...) or None is needed, got {shown(dynamics)}")
-    model = ported(model, dynamics)
+    model, linear = ported(model, dynamics), isinstance(dynamics, Linear)
     if beyond := [*(f"body {b.name!r} is flexible" for b in model.bodies if b.flex),
-                  *(f"it has the {constraint(one).kind} {one.name!r}" for one in model.constraints)]:  # fmt: skip
-        sort = "linear" if isinstance(dynamics, Linear) else "partly linear"
+                  *(f"it has the {constraint(one).kind} {one.name!r}" for one in model.constraints),
+                  *(f"it has the spring {one.name!r}" for one in model.springs if not linear)]:  # fmt: skip
+        sort = "linear" if linear else "partly linear"
         raise OptionError(
             f"{sort} dynamics of {model.name!r}: {beyond[0]}; only trees of rigid bodies have them: leave dynamics "
             "out, or linearize"
         )
-    if isinstance(dynamics, Linear):
+    if linear:
         from mbdy.engine.linear.linear_plant import linear_equations
 
         return linear_equations(model, dynamics.at, dynamics.geometry)

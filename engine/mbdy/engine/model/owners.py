@@ -8,7 +8,7 @@ from typing import Literal
 from mbdy.engine.model.gear import Gear
 from mbdy.engine.model.system import Body, Loop
 
-OwnerKind = Literal["system", "body", "joint", "wheel", "node", "modes", "loop", "gear", "output"]
+OwnerKind = Literal["system", "body", "joint", "wheel", "node", "modes", "loop", "gear", "output", "spring"]
 
 Quantity = str
 """What a variable is of its owner, the last part of its name: ``omega``, ``attitude``, ``torque``, ``mass`` and others,
@@ -17,7 +17,7 @@ among them the values of each law of effort."""
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """What a variable belongs to: ``name`` of the body, loop, gear or chosen output (empty for the system), and
+    """What a variable belongs to: ``name`` of the body, loop, gear, chosen output or spring (empty for the system), and
     ``part``, the wheel or the node of that body. A joint and a set of modes have the name of their (outboard) body."""
 
     kind: OwnerKind
@@ -29,7 +29,7 @@ class Owner:
         match self.kind:
             case "system":
                 return "system"
-            case "loop" | "gear" | "output":
+            case "loop" | "gear" | "output" | "spring":
                 return f"{self.kind}.{self.name}"
             case "joint":
                 return f"{self.name}.joint"

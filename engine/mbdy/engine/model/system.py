@@ -39,7 +39,9 @@ from mbdy.engine.model.inertia_spellings import about_mass_centre
 from mbdy.engine.model.joint_values import KEYS, VALUES, Motion, independent, joint_values, refuse_key
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 from mbdy.engine.model.parts import Part, an, kept, named, names, numbers, part, several, starts, taking, text, value
+from mbdy.engine.model.side import Side
 from mbdy.engine.model.signals import ChosenOutput
+from mbdy.engine.model.springs import Spring
 from mbdy.engine.model.units import real
 
 INERTIAL = "inertial"
@@ -331,21 +333,6 @@ class Body(Part):
 
 
 @part()
-class Side(Part):
-    """One side of a loop: a place on a body, or in inertial space.
-
-    ``body`` is its name or ``"inertial"``; ``node`` one of its nodes, empty for its origin; ``at`` [m] from there, in
-    the axes of the node (which turn with the modes of a flexible body); ``frame`` quaternion w, x, y, z: components in
-    the loop frame of this side to those in the node's axes.
-    """
-
-    body: str = value(converter=text)
-    node: str = value(converter=text, default="")
-    at: Vector3 = value(converter=taking(Lengths), default=ZERO3)
-    frame: Quaternion = value(converter=frame, default=IDENTITY)
-
-
-@part()
 class Loop(Part):
     """A constraint between two places, each with a loop frame: ``rows`` of six relative motions are held at zero.
 
@@ -424,8 +411,8 @@ class Model(Part):
     begins and which it may move. What is in neither starts at zero or identity.
     ``gravity_gradient`` is for systems with one root, a floating one; it costs nothing where it is None.
     ``source`` is the file it came from, for messages; ``files`` are all that were read for it. ``loops`` close the tree
-    of joints, and ``gears`` tie joints to each other. ``chosen_outputs`` come beside others; ``port_choice`` says which
-    inputs and outputs there are.
+    of joints, ``gears`` tie joints to each other, ``springs`` act between places of bodies. ``chosen_outputs`` come
+    beside others; ``port_choice`` says which inputs and outputs there are.
     """
 
     name: str = value(converter=text)
@@ -438,6 +425,7 @@ class Model(Part):
     loops: tuple[Loop, ...] = value(converter=several(Loop), default=())
     gears: tuple[Gear, ...] = value(converter=several(Gear), default=())
     port_choice: PortChoice = value(converter=an(PortChoice), default=PortChoice())
+    springs: tuple[Spring, ...] = value(converter=several(Spring), default=())
     guess: Mapping[str, tuple[float, ...]] = value(converter=starts, default_factory=dict)
     chosen_outputs: tuple[ChosenOutput, ...] = value(converter=several(ChosenOutput), default=())
 

@@ -111,8 +111,12 @@ def check_parents(joints: Mapping[str, Joint], known: Iterable[str], findings: F
 
 
 def check_parts(model: Model, findings: Findings) -> None:
-    """Refuse names, joints, loops, gears, wheels, chosen outputs and starts of ``model`` that do not go together."""
-    sorts = {"body": model.bodies, "loop": model.loops, "gear": model.gears, "output": model.chosen_outputs}
+    """Refuse names, joints, loops, gears, springs, wheels, chosen outputs and starts of ``model`` that do not go
+    together."""
+    sorts = {
+        "body": model.bodies, "loop": model.loops, "gear": model.gears, "spring": model.springs,
+        "output": model.chosen_outputs,
+    }  # fmt: skip
     for sort, parts in sorts.items():
         if len(parts) > MOST_PARTS:
             return findings.refuse(sort, f"has {len(parts)} entries, more than {MOST_PARTS}", "split the system")
@@ -125,11 +129,10 @@ def check_parts(model: Model, findings: Findings) -> None:
     check_names({name: (body.wheels, body.nodes) for name, body in bodies.items()}, findings)
     check_parents({name: body.joint for name, body in bodies.items()}, bodies, findings)
     places = [(path_of(("body", b.name, "joint", "to")), b.joint.to, b.joint.node) for b in model.bodies]
-    for loop in model.loops:
-        check_name(loop.name, path_of(("loop", loop.name)), findings)
-        places += [
-            (path_of(("loop", loop.name, key)), side.body, side.node) for key, side in (("a", loop.a), ("b", loop.b))
-        ]
+    joining = [(sort, one) for sort in ("loop", "spring") for one in getattr(model, f"{sort}s")]
+    for sort, one in joining:
+        check_name(one.name, path_of((sort, one.name)), findings)
+        places += [(path_of((sort, one.name, key)), side.body, side.node) for key, side in (("a", one.a), ("b", one.b))]
     for path, body, node in places:
         if body == INERTIAL and node:
             findings.refuse(path, f"inertial space has no node '{node}'", "give a place there")
@@ -161,7 +164,7 @@ def check_side(
         if side.node:
             findings.refuse(place, f"inertial space has no node '{side.node}'", f"give at_{key} instead")
         if roots:
-            message = f"no loop leads to inertial beside a root of kind attitude, which '{roots[0]}' is"
+            message = f"no loop and no spring leads to inertial beside a root of kind attitude, which '{roots[0]}' is"
             findings.refuse(place, message, 'use kind = "free" for that root')
         return not (side.node or roots)
     if side.body in unread:

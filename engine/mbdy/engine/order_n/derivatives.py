@@ -53,12 +53,13 @@ def _places(v: Variable) -> range:
 
 
 def _unfelt(model: Model | None) -> set[str]:
-    """Where floating roots are, of trees that no loop ties to another or to inertial space: gravity is uniform."""
+    """Where floating roots are, of trees that nothing ties to another or to inertial space: gravity is uniform."""
     if model is None or model.gravity_gradient:
         return set()
     above = tree(model)
     root = {body.name: model.bodies[above.root[i]].name for i, body in enumerate(model.bodies)}
-    ends = [{root.get(loop.a.body, INERTIAL), root.get(loop.b.body, INERTIAL)} for loop in model.loops]
+    joining = (*model.loops, *model.springs)
+    ends = [{root.get(one.a.body, INERTIAL), root.get(one.b.body, INERTIAL)} for one in joining]
     tied = {name for pair in ends if len(pair) > 1 for name in pair}
     free = [body for body in model.bodies if body.joint.floating and body.name not in tied]
     return {

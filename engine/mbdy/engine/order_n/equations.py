@@ -36,12 +36,15 @@ from mbdy.engine.order_n.gear_rows import gear_structure, prepare_gear
 from mbdy.engine.order_n.joint_frames import frame_constants
 from mbdy.engine.order_n.kernels import Kernels
 from mbdy.engine.order_n.layout import layout
-from mbdy.engine.order_n.loop_forces import INERTIAL_SIDE, Closing, Loops, Seat
+from mbdy.engine.order_n.loop_forces import Closing, Loops
 from mbdy.engine.order_n.loop_kernels import SHORTEST, loop_structure
 from mbdy.engine.order_n.outputs import View, reactions, see_loops, wheel_momenta
 from mbdy.engine.order_n.resistances import Resistances, resistances
 from mbdy.engine.order_n.rules import Rule, rules
+from mbdy.engine.order_n.seats import seat_on
 from mbdy.engine.order_n.signals import see_signals
+from mbdy.engine.order_n.spring_forces import SpringForces, constants, sprung
+from mbdy.engine.order_n.springs import spring_key
 from mbdy.engine.order_n.steepest import Strengths, steepest, strengths
 from mbdy.engine.order_n.sweeps import BodyInputs, BodyMotion, BodyState, System
 from mbdy.engine.order_n.switching import Switching, switching
@@ -124,7 +127,9 @@ def equations(model: Model) -> Equations:
     attracted, table = model.gravity_gradient is not None, ports(model)
     hidden = tuple((v.name, v.start if v.causality == "input" else ()) for v in table.hidden)
     momenta = tuple(name for name in table.starts if table.starts[name].owner.kind == "wheel" and name in model.starts)
-    skeleton = _Skeleton((attracted, loops, gears, model.chosen_outputs, momenta, hidden, *key), model, table)
+    springs = tuple(map(spring_key, model.springs))
+    acting = loops, gears, springs, model.chosen_outputs
+    skeleton = _Skeleton((attracted, *acting, momenta, hidden, *key), model, table)
     return replace(_of_structure(skeleton), ports=table)
 
 
@@ -141,9 +146,12 @@ def seat(model: Model, joint: Joint) -> int | None:
 
 
 def used_nodes(model: Model, *, outputs: bool = False) -> list[list[int]]:
-    """The nodes of each body whose motion the sweeps need: where joints (`seat`) and loops sit, with ``outputs`` all of
-    flexible bodies."""
+    """The nodes of each body whose motion the sweeps need: where joints (`seat`), loops and, on
+    flexible bodies, springs sit, with ``outputs`` all of these."""
     sides = [side for loop in model.loops for side in (loop.a, loop.b)]
+    sides += [
+        side for s in model.springs for side in (s.a, s.b) if side.body != INERTIAL and model.body(side.body).flex
+    ]
     sat = {(b.joint.to, b.joint.node) for b in model.bodies if seat(model, b.joint) is not None}
     sat |= {(side.body, side.node) for side in sides}
     return [
@@ -201,6 +209,7 @@ class _Assembly:
         self.tree = tree(model)
         self.ports = table
         self.layout = layout(model)
+        self.springs = sprung(model, self.tree)
         self.seats = [seat(model, b.joint) for b in model.bodies]
         self.used = used_nodes(model)
         self.geared = frozenset(body for gear in model.gears for body, _ in gear_structure(model, gear).freedoms)
@@ -222,7 +231,7 @@ class _Assembly:
             loop_rows=tuple(str(constraint(each)) for each in constraints for _ in range(each.size)),
             columns=closing_columns(self.model, self.ports, self.layout),
             resistances=resistances(self.layout),
-            steepest=steepest(self.layout),
+            steepest=steepest(self.layout, self.model),
             strengths=strengths(self.model, self.ports),
             switching=switching(self.model, self.layout, vectors),
             decays=tuple(at.start for at in (*self.layout.loops, *self.layout.gears)),
@@ -291,8 +300,14 @@ class _Assembly:
                 moved = self.ports.by_name[f"{body.joint.to}.{body.joint.node}.at"].places
                 values[f"{body.name}.joint.at"] += p[moved]
             pieces.append(kernels.call(prepare_body, kind, p=ca.vertcat(*values.values()))["k"])
+        turns: list[MX | None] = [None] * len(pieces)
         if self.framed:
-            pieces += frame_constants(self.model, self.layout.framed_structures, pieces, kernels)
+            frames = frame_constants(self.model, self.layout.framed_structures, pieces, kernels)
+            turns = [
+                ca.reshape(own[-9:], 3, 3) if kind.framed else None
+                for own, kind in zip(frames, self.layout.framed_structures, strict=True)
+            ]
+            pieces += frames
         else:
             pieces += [MX.zeros(at.stop - at.start) for at in self.layout.frames]
         for loop in self.model.loops:
@@ -310,6 +325,7 @@ class _Assembly:
                 p[self.ports.by_name[f"{owner}.{what}"].places] for what in ("time_constant", "offset", "factor")
             )
             pieces.append(kernels.call(prepare_gear, len(gear.terms), time=time, offset=offset, factor=factor)["k"])
+        pieces += constants(self.springs, self.model, self.ports, p, turns, kernels)
         if self.model.gravity_gradient:
             attraction = p[self.ports.by_name[GRAVITATIONAL_PARAMETER].places]
             pieces.append(ca.if_else(attraction >= 0, attraction, math.nan))
@@ -380,6 +396,7 @@ class _Assembly:
     def moving(self, system: System, u: MX, k: MX) -> tuple[list[BodyMotion], Loops | None]:
         """All sweeps, with the forces of loops where there are any."""
         moves, gravity = self.forced(system), self.swept_gravity(u)
+        self.spring_forces(system, u, k).act(moves)
         if not self.model.constraints:
             order_n.accelerations(system, moves, gravity)
             return moves, None
@@ -388,18 +405,19 @@ class _Assembly:
         loops.close(gravity)
         return moves, loops
 
+    def spring_forces(self, system: System, u: MX, k: MX) -> SpringForces:
+        """The springs of the model, as they are at inputs ``u``."""
+        return SpringForces(
+            self.springs, system, [k[at, 0] for at in self.layout.springs], lambda name: self.input(u, name)
+        )
+
     def closings(self, u: MX, k: MX) -> list[Closing]:
         """The loops and gears of the model, as they are at inputs ``u``."""
         closings = []
         for loop, at in zip(self.model.loops, self.layout.loops, strict=True):
-            seats = tuple(
-                Seat(INERTIAL_SIDE, None)
-                if side.body == INERTIAL
-                else Seat(self.model.index[side.body], node_index(self.model, side.body, side.node))
-                for side in (loop.a, loop.b)
-            )
+            seats = seat_on(self.model, loop.a), seat_on(self.model, loop.b)
             closed = self.input(u, f"loop.{loop.name}.closed") if loop.switchable else MX(1)
-            closings.append(Closing(loop_structure(loop), (seats[0], seats[1]), k[at, 0], closed))
+            closings.append(Closing(loop_structure(loop), seats, k[at, 0], closed))
         for gear, at in zip(self.model.gears, self.layout.gears, strict=True):
             closed = self.input(u, f"gear.{gear.name}.closed") if gear.switchable else MX(1)
             closings.append(Closing(gear_structure(self.model, gear), (), k[at, 0], closed))
@@ -592,6 +610,7 @@ class _Assembly:
         outputs = view.outputs(self.input(u, "system.gravity"), self.swept_gravity(u))
         if loops:
             see_loops(self.model, loops, outputs)
+        self.spring_forces(system, u, k).see(moves, outputs)
         see_signals(view, self.ports, outputs)
         return ca.vertcat(*(outputs[v.name] for v in self.ports.outputs)), outputs["system.energy"]
 

@@ -14,6 +14,7 @@ from mbdy.engine.order_n.constants import (
     structure,
 )
 from mbdy.engine.order_n.joint_frames import in_joint_frames
+from mbdy.engine.order_n.springs import spring_fields, spring_structure
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Layout:
     """Of the loops' constants in ``k``."""
     gears: tuple[slice, ...]
     """Of the gears' constants in ``k``."""
+    springs: tuple[slice, ...]
+    """Of the springs'."""
     n_q: int
     n_u: int
     n_eta: int
@@ -68,7 +71,23 @@ def layout(model: Model) -> Layout:
     frames, n_k = run(n_k, [sum(size for _, size in frame_fields(s)) for s in framed])
     loops, n_k = run(n_k, [LOOP_CONSTANTS] * len(model.loops))
     gears, n_k = run(n_k, [GEAR_CONSTANTS + len(gear.terms) for gear in model.gears])
+    springs, n_k = run(n_k, [spring_fields(spring_structure(spring)).size for spring in model.springs])
     n_k += model.gravity_gradient is not None
     return Layout(
-        structures, q, speeds, wheels, constants, framed, frames, modes, loops, gears, n_q, end - n_q, n_eta, n_x, n_k
+        structures,
+        q,
+        speeds,
+        wheels,
+        constants,
+        framed,
+        frames,
+        modes,
+        loops,
+        gears,
+        springs,
+        n_q,
+        end - n_q,
+        n_eta,
+        n_x,
+        n_k,
     )

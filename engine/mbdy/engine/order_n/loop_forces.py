@@ -22,19 +22,11 @@ from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.gear_rows import GearStructure
 from mbdy.engine.order_n.loop_kernels import LoopStructure
 from mbdy.engine.order_n.loop_solver import solver
+from mbdy.engine.order_n.seats import INERTIAL_SIDE, Roots, Seat, press
 from mbdy.engine.order_n.sweeps import BodyMotion, Pose, System
 
-INERTIAL_SIDE = -1
 _Key = TypeVar("_Key")
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Seat:
-    """Where one side of a loop sits: a body (`INERTIAL_SIDE` for none) and its node (None: its origin)."""
-
-    body: int
-    node: int | None
 
 
 @dataclass(frozen=True)
@@ -74,7 +66,7 @@ class Loops:
         self.paths = [sorted({j for body in _bodies(c) for j in system.tree.path(body)}, key=system.tree.outward.index)
                       for c in closings]  # fmt: skip
         self.needed = sorted({j for path in self.paths for j in path}, key=system.tree.outward.index)
-        self._shift()
+        self.roots = Roots(system, self.needed)
         self.motions = [self._constrained(c) for c in closings]
 
     def close(self, gravity: MX, right: Sequence[MX] | None = None) -> None:
@@ -135,16 +127,7 @@ class Loops:
             for seat, G in zip(c.seats, motion.G, strict=True):
                 if seat.body == INERTIAL_SIDE:
                     continue
-                m, on_body = self.moves[seat.body], G @ force
-                if seat.node is not None:
-                    node, modes = m.nodes[seat.node], self.system.structures[seat.body].modes
-                    shares = self.system.kernels.call(
-                        closures.to_body, modes, 1, E=node.E, r=node.r, Phi=ca.densify(node.Phi), N=on_body
-                    )
-                    on_body = shares["N_body"]
-                    if m.flexing:
-                        m.flexing.p_f = m.flexing.p_f - shares["N_modes"]
-                m.p = m.p - on_body
+                press(self.system, self.moves, seat, G @ force)
 
     def power(self) -> MX:
         """Power [W] of the loops' forces on the bodies, each with the velocity that the sweeps see; those of gears are
@@ -168,31 +151,12 @@ class Loops:
             multipliers=motion.multipliers, G_a=motion.G[0], C_a=C_a, rho_a=rho_a, C_b=C_b, rho_b=rho_b,
         )  # fmt: skip
 
-    def _shift(self) -> None:
-        """Place and velocity of the bodies' roots, from the first floating one of those that loops need."""
-        system, structures = self.system, self.system.structures
-        roots = [j for j in self.needed if system.tree.parent[j] == ROOT]
-        reference = next((j for j in roots if structures[j].floating), None)
-        still = MX.zeros(3)
-
-        def state(j: int | None, speeds: bool) -> MX:
-            if j is None or not structures[j].floating:
-                return still
-            return (system.states[j].u if speeds else system.states[j].q)[:3]
-
-        self.origin, self.drift = state(reference, False), state(reference, True)
-        self.shift, self.slip = {}, {}
-        for j in self.needed:
-            root = system.tree.root[j]
-            self.shift[j] = still if root == reference else state(root, False) - self.origin
-            self.slip[j] = still if root == reference else state(root, True) - self.drift
-
     def _pose(self, seat: Seat) -> Pose:
         """C (to inertial components) and place of a seat."""
         if seat.body == INERTIAL_SIDE:
-            return order_n.INERTIAL_POSE[0], -self.origin
+            return order_n.INERTIAL_POSE[0], -self.roots.origin
         C, rho = self._of(seat, "pose", order_n.INERTIAL_POSE)
-        return C, self.shift[seat.body] + rho
+        return C, self.roots.shift[seat.body] + rho
 
     def _of(self, seat: Seat, what: str, inertial: T) -> T:
         if seat.body == INERTIAL_SIDE:
@@ -205,7 +169,7 @@ class Loops:
         sides: dict[str, MX] = {}
         for name, seat in zip("ab", c.seats, strict=True):
             C, rho = self._pose(seat)
-            slip = -self.drift if seat.body == INERTIAL_SIDE else self.slip[seat.body]
+            slip = -self.roots.drift if seat.body == INERTIAL_SIDE else self.roots.slip[seat.body]
             V = self._of(seat, "V", MX.zeros(6))
             sides |= {f"C_{name}": C, f"rho_{name}": rho, f"V_{name}": V, f"slip_{name}": slip}
         return sides

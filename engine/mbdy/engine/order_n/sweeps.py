@@ -301,9 +301,9 @@ def _outward(j: int, system: System, moves: list[BodyMotion]) -> BodyMotion:
     if m.carried is not None:
         _gather(m, m.carried, MX.zeros(6))
     if system.placed:
-        m.pose = _stand(system, m, of_seat(j, system, moves, "pose", INERTIAL_POSE), floating=kind.floating)
+        m.pose = stand(system, m, of_seat(j, system, moves, "pose", INERTIAL_POSE), floating=kind.floating)
         for node in m.nodes.values():
-            node.pose = _stand(system, node, m.pose)
+            node.pose = stand(system, node, m.pose)
     return m
 
 
@@ -325,7 +325,8 @@ def _node(i: int, system: System, kind: Structure, state: BodyState, m: BodyMoti
     return NodeMotion(**moved)
 
 
-def _stand(system: System, m: BodyMotion | NodeMotion, above: Pose, *, floating: bool = False) -> Pose:
+def stand(system: System, m: BodyMotion | NodeMotion, above: Pose, *, floating: bool = False) -> Pose:
+    """The pose of a body or a node from that of what it sits on."""
     results = system.kernels.call(rigid.stand, floating, E=m.E, r=m.r, C_parent=above[0], rho_parent=above[1])
     return results["C"], results["rho"]
 

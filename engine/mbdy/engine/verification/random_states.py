@@ -253,6 +253,8 @@ class Trials:
         if quantity == "rest":
             start = np.array(variable.start)
             return start + [self._uniform(1, self._turn_or_slide(unit, REST))[0] for unit in variable.units]
+        if quantity == "actuation":
+            return self._uniform(n, self.sizes.mass * self.sizes.length)
         if quantity in ("force", "torque"):
             body = self.model.body(owner.name)
             if owner.kind == "wheel":

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from mbdy.engine.model.gear import Gear
 from mbdy.engine.model.owners import constraint
+from mbdy.engine.model.springs import Spring
 from mbdy.engine.model.system import Body, Loop, Model, Side
 from mbdy.engine.model.text import html
 from mbdy.fmu.pages.drawing import drawing
@@ -78,6 +79,7 @@ def page(
         *_table(("body", "joint", "on", "mass", "modes", "wheels", "nodes"), map(_body, model.bodies)),
         *_loops(model.loops),
         *_gears(model.gears),
+        *_springs(model.springs),
         "<h2>Use</h2>", *_use(table, step, kind),
     ]  # fmt: skip
     for (heading, remark), rows in groupby(table, key=lambda row: TITLES[row.vector]):
@@ -133,6 +135,13 @@ def _loops(loops: Sequence[Loop]) -> Iterator[str]:
         "with the loop's time constant, so give it one that is not zero.</p>"
     )
     yield from _table(("loop", "kind", "a", "b", "constraints", "at the start", ""), map(_loop, loops))
+
+
+def _springs(springs: Sequence[Spring]) -> Iterator[str]:
+    if springs:
+        yield "<h2>Springs</h2>"
+        rows = ((_code(s.name), html(s.kind), *(_place(side.body, side.node) for side in (s.a, s.b))) for s in springs)
+        yield from _table(("spring", "kind", "a", "b"), rows)
 
 
 def _loop(loop: Loop) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION,
 from mbdy.engine.verification.formulations.attraction import attracted
 from mbdy.engine.verification.formulations.flexible import modes_of
 from mbdy.engine.verification.formulations.kinematics import Columns
+from mbdy.engine.verification.formulations.springs import pulled
 from mbdy.engine.verification.formulations.values import Array, Constants, Given, Motion, Part, rotation
 
 
@@ -50,6 +51,8 @@ class Reader:
                 self.model.bodies, self._constants, self._q, self._u, self._h, self._eta, self._eta_rate, strict=True
             )
         ]
+        if self.model.springs:
+            parts = pulled(self._columns, self.ports, parts, u, p)
         if not self.model.gravity_gradient:
             return parts
         position, mu = (self.ports.by_name[name].places for name in (ORBIT_POSITION, GRAVITATIONAL_PARAMETER))
