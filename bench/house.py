@@ -53,6 +53,7 @@ BUILT_SINCE = {
     "rigs: packets in C and NumPy, what machines are like, figures, pages, recordings, ZeroMQ": 1700,
     "steps by a tolerance, events in them": 840,
     "outputs of one's choosing": 650,
+    "springs of spherical joints": 170,
     "spellings: places and axes on the outboard body, entries of inertia, defaults": 390,
     "gears": 500,
     "rigs: the loop in C, its keepers, packets that act, faults on purpose": 2370,

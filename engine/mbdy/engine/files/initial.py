@@ -8,7 +8,7 @@ from typing import Any
 from mbdy.engine.files.tables import FileTable
 from mbdy.engine.model.faults import Findings
 from mbdy.engine.model.ports import ports
-from mbdy.engine.model.starts import start_of
+from mbdy.engine.model.starts import respelled, start_of
 from mbdy.engine.model.system import Body, Draft
 from mbdy.engine.model.variables import Variable
 
@@ -26,11 +26,12 @@ def starts_of(
     variables: Mapping[str, Variable] | None = None
     starts: dict[str, dict[str, tuple[float, ...]]] = {table: {} for table in STARTS}
     entries = [(table, *leaf) for table in STARTS for leaf in _leaves(getattr(file, table))]
-    for table, name, value in entries:
-        path = f"{table}.{name}"
+    for table, written, given in entries:
+        path = f"{table}.{written}"
         if variables is None:
-            given = dict.fromkeys((name for _, name, _ in entries), ())
-            variables = ports(Draft(name="", bodies=bodies, initial=given)).starts
+            asked: dict[str, tuple[float, ...]] = dict.fromkeys((name for _, name, _ in entries), ())
+            variables = ports(Draft(name="", bodies=bodies, initial=asked)).starts
+        name, value = respelled(written, given, variables)
         if name in starts[table]:
             findings.refuse(path, "is given twice", "keep one of them")
         elif name in starts["initial"]:

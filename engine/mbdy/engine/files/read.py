@@ -24,7 +24,13 @@ from mbdy.engine.files.lines import with_lines
 from mbdy.engine.files.loops import loop_of
 from mbdy.engine.files.modes import Material, material_of
 from mbdy.engine.files.port_choice import choice_of
-from mbdy.engine.files.remarks import warn_of_body, warn_of_origin, warn_of_point_mass, warn_of_unturned
+from mbdy.engine.files.remarks import (
+    warn_of_body,
+    warn_of_half_turns,
+    warn_of_origin,
+    warn_of_point_mass,
+    warn_of_unturned,
+)
 from mbdy.engine.files.signals import signals_of
 from mbdy.engine.files.slips import remedy
 from mbdy.engine.files.spellings import Spellings
@@ -191,6 +197,7 @@ def model_of_tables(
             warn_of_point_mass(body, findings)
     warn_of_unturned(model, unturned, findings)
     warn_of_coincident_ends(model, findings)
+    warn_of_half_turns(model, findings)
     spellings.at_home()
     for warning in with_lines(findings.warnings, text) if text and findings.warnings else ():
         warnings.warn(f"{source}: {warning}", ModelWarning, stacklevel=stacklevel)

@@ -7,9 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from mbdy.engine.model.faults import Findings, path_of
+from mbdy.engine.model.frames import from_rotation_vector, inverse, product
 from mbdy.engine.model.limits import NEGATIVE_MINOR
 from mbdy.engine.model.ports import ports
-from mbdy.engine.model.system import ZERO3, Body, Model
+from mbdy.engine.model.system import IDENTITY, ZERO3, Body, Model
+
+HALF_TURN = 1e-6
+"""Cosine of half an angle below which that is half a turn."""
 
 
 def warn_of_body(body: Body, carries: bool, findings: Findings) -> None:
@@ -41,6 +45,18 @@ def warn_of_origin(body: Body, findings: Findings) -> None:
             message = "is at the origin, which the joint holds, and the modes move it"
             remedy = f"give modes of the held body (for a file of free ones, clamp = '{name}')"
             findings.warn(path_of(("body", body.name, "node", name)), message, remedy)
+
+
+def warn_of_half_turns(model: Model, findings: Findings) -> None:
+    """Warn of springs of spherical joints that start where they may pull either way."""
+    for body in model.bodies:
+        joint, name = body.joint, f"{body.name}.joint.attitude"
+        if joint.ball_spring:
+            w, x, y, z = model.starts.get(name, IDENTITY)
+            rest = from_rotation_vector(joint.rest[joint.n_translations :])
+            if abs(product(inverse(rest), (w, x, y, z))[0]) < HALF_TURN:
+                message = "starts half a turn from the rest of its spring, which may pull either way"
+                findings.warn(path_of(("body", body.name, "joint", "rest")), message, f"give another {name} or rest")
 
 
 def warn_of_unturned(model: Model, unturned: Mapping[str, Mapping[str, str]], findings: Findings) -> None:

@@ -205,7 +205,7 @@ class _Linear(Columns):
         kind = self.at.structures[j]
         vector, k = kernels.constants(kind)
         q, u = SX.sym("q", kind.form.n_q), SX.sym("u", kind.form.n_u)
-        acting, rest = SX.sym("acting", kind.form.n_u), SX.sym("rest", kind.form.n_axes)
+        acting, rest = SX.sym("acting", kind.form.n_u), SX.sym("rest", kind.rests)
         return ca.Function("law", [q, u, vector, acting, rest], [effort(kind, k, q, u, acting, rest)])
 
     @cached_property

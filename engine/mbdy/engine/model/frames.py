@@ -25,7 +25,7 @@ NO_DIRECTION = 1e-9
 ORTHOGONALITY = 1e-6
 """How far a rotation matrix in the file may be from an orthogonal one, entry by entry of RᵀR − 1."""
 
-_FRAME_KEYS = ("sequence", "angles", "quaternion")
+_FRAME_KEYS = ("sequence", "angles", "quaternion", "rotation_vector")
 _EXAMPLE = 'give { sequence = "zyx", angles = ["90 deg", 0, 0] }, { quaternion = [1, 0, 0, 0] } or a 3x3 matrix'
 
 
@@ -152,6 +152,14 @@ def from_rotation_vector(vector: Sequence[float]) -> Quaternion:
     return unit_quaternion((math.cos(angle / 2), x, y, z))[0]
 
 
+def rotation_vector(q: Quaternion) -> Vector3:
+    """The rotation vector [rad] of a unit quaternion, of half a turn at most."""
+    w, x, y, z = q if q[0] >= 0 else tuple(-part for part in q)
+    size = math.hypot(x, y, z)
+    share = 2 * math.atan2(size, w) / size if size else 2.0
+    return (share * x, share * y, share * z)
+
+
 def axes_frame(value: object) -> str:
     """In which axes those of a joint are given. Raises `RefusalError`."""
     if value not in ("joint", "parent"):
@@ -160,12 +168,13 @@ def axes_frame(value: object) -> str:
 
 
 def warn_of_angles(frame: object, path: str, findings: Findings) -> None:
-    """Warn of ``angles`` of a ``frame`` found at ``path`` that look like degrees."""
-    angles = frame.get("angles") if isinstance(frame, dict) else None
-    for k, angle in enumerate(angles if isinstance(angles, list) else [angles]):
-        if odd := odd_angle(angle, "rad"):
-            place = f"{path}.angles" + (f"[{k + 1}]" if isinstance(angles, list) else "")
-            findings.warn(place, odd.message, odd.remedy)
+    """Warn of angles of a ``frame`` found at ``path`` that look like degrees."""
+    for key in ("angles", "rotation_vector"):
+        angles = frame.get(key) if isinstance(frame, dict) else None
+        for k, angle in enumerate(angles if isinstance(angles, list) else [angles]):
+            if odd := odd_angle(angle, "rad"):
+                place = f"{path}.{key}" + (f"[{k + 1}]" if isinstance(angles, list) else "")
+                findings.warn(place, odd.message, odd.remedy)
 
 
 def sequence_fault(sequence: object) -> str:
@@ -179,9 +188,14 @@ def _from_table(table: dict[str, Any], path: str, findings: Findings) -> Quatern
     for key in table:
         if key not in _FRAME_KEYS:
             findings.refuse(f"{path}.{key}", "unknown key", nearest(key, _FRAME_KEYS))
+    for one, others in (("quaternion", "a quaternion"), ("rotation_vector", "a rotation vector")):
+        if one in table and len(table.keys() & set(_FRAME_KEYS)) > 1:
+            findings.refuse(path, f"has {others} and another spelling", "keep one of them")
+            return IDENTITY
+    if "rotation_vector" in table:
+        vector = _numbers(table["rotation_vector"], 3, "rad", f"{path}.rotation_vector", findings)
+        return from_rotation_vector(vector) if len(findings.faults) == before else IDENTITY
     if "quaternion" in table:
-        if "sequence" in table or "angles" in table:
-            findings.refuse(path, "has both a quaternion and a sequence", "keep one of them")
         values = _numbers(table["quaternion"], 4, "1", f"{path}.quaternion", findings)
         return normalized(tuple(values), f"{path}.quaternion", findings) if len(findings.faults) == before else IDENTITY
     for key in ("sequence", "angles"):

@@ -10,10 +10,11 @@ import numpy as np
 
 from mbdy.engine.model.arrays import Vector3
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown
+from mbdy.engine.model.frames import frame_of, rotation_vector, warn_of_angles
 from mbdy.engine.model.law import JointValue
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 from mbdy.engine.model.limits import PARALLEL
-from mbdy.engine.model.units import odd_angle, quantity
+from mbdy.engine.model.units import odd_angle, quantity, real
 
 if TYPE_CHECKING:
     from mbdy.engine.model.system import Joint
@@ -50,6 +51,8 @@ def joint_values(joint: Joint, given: Mapping[str, Any], path: str, findings: Fi
         if name in given:
             read = _points if value.points else _values
             values[name] = read(joint, value, given[name], f"{path}.{name}", findings)
+    if joint.spherical:
+        _sprung(joint, values, path, findings)
     for name, value in JOINT_VALUES.items():
         if value.passive and any(number < 0 for number in values.get(name, ())):
             what = "feeds energy in" if value.speeds else "pushes away from where it is at rest"
@@ -126,6 +129,8 @@ def _lawful(values: dict[str, Any], path: str, findings: Findings) -> dict[str, 
 def _values(joint: Joint, value: JointValue, raw: object, path: str, findings: Findings) -> tuple[float, ...]:
     """One number for each degree of freedom or each coordinate, in SI."""
     units = [value.translation] * joint.n_translations + [value.rotation] * joint.n_rotations
+    if value.turns and joint.spherical and not value.parameter and not isinstance(raw, list):
+        raw = _rotation_vector(joint, raw, path, findings)
     wanted = joint.n_u if value.speeds else joint.n_coordinates
     entries = raw if isinstance(raw, list) else [raw] * joint.n_u
     if len(entries) not in (joint.n_u, wanted):
@@ -145,11 +150,39 @@ def _values(joint: Joint, value: JointValue, raw: object, path: str, findings: F
                 findings.refuse(place, refusal.message, refusal.remedy)
             messages.add(str(refusal))
             numbers.append(0.0)
+    if value.turns and joint.spherical:
+        return tuple(numbers)
     if any(numbers[wanted:]):
         what = f"a spherical joint has no angle for a {value.name} to act on"
         remedy = "use a gimbal or a torque input" if not wanted else f"give {wanted} values, for its translations only"
         findings.refuse(path, what, remedy)
     return tuple(numbers[:wanted])
+
+
+def _rotation_vector(joint: Joint, raw: object, path: str, findings: Findings) -> object:
+    """The rotation vector that ``raw`` spells; one number is none, but for zero."""
+    if isinstance(raw, dict) and not joint.n_translations:
+        warn_of_angles(raw, path, findings)
+        return list(rotation_vector(frame_of(raw, path, findings)))
+    if isinstance(raw, dict | str) or real(raw):
+        message = f"is a rotation vector where a joint is spherical, got {shown(raw)}"
+        findings.refuse(path, message, f'give {joint.n_u} values in brackets, e.g. [..., "10 deg", 0, 0]')
+        return 0
+    return raw
+
+
+def _sprung(joint: Joint, values: dict[str, Any], path: str, findings: Findings) -> None:
+    """Leaves the three values of a spherical rotation to a spring that has some stiffness there."""
+    n, stiffness = joint.n_coordinates, values.get("stiffness", ())
+    sprung = any(stiffness[n:])
+    for name in (name for name, value in JOINT_VALUES.items() if value.turns and name in values):
+        numbers = values[name]
+        if sprung:
+            values[name] = numbers + (0.0,) * (joint.n_u - len(numbers))
+        else:
+            if any(numbers[n:]):
+                findings.refuse(f"{path}.{name}", "is for a spring, and this rotation has none", "give stiffness too")
+            values[name] = numbers[:n]
 
 
 def _points(

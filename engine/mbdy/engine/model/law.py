@@ -33,6 +33,7 @@ class JointValue:
                    be larger.
     ``passive``    whether a negative value feeds energy in, or pushes away from rest: a reader of files warns.
     ``strength``   whether the law does nothing where all such are zero.
+    ``turns``      whether a spherical rotation has three as well, of its rotation vector.
     """
 
     name: str
@@ -49,6 +50,7 @@ class JointValue:
     below: str = ""
     passive: bool = False
     strength: bool = False
+    turns: bool = False
 
     def at(self, vector: Any, i: int) -> Any:
         """The value of degree of freedom ``i`` in the ``vector`` of all: a number, or the pairs of a table."""

@@ -12,6 +12,14 @@ from mbdy.engine.model.units import odd_angle, quantity
 from mbdy.engine.model.variables import Variable
 
 
+def respelled(name: str, value: object, variables: Mapping[str, Variable]) -> tuple[str, object]:
+    """The name and value that a start goes by: the angles of a spherical joint, a rotation vector, are its attitude."""
+    stem, _, quantity = name.rpartition(".")
+    if quantity == "angle" and name not in variables and f"{stem}.attitude" in variables:
+        return f"{stem}.attitude", {"rotation_vector": value}
+    return name, value
+
+
 def start_of(
     name: str, value: object, path: str, bodies: Collection[str], variables: Mapping[str, Variable], findings: Findings
 ) -> tuple[float, ...] | None:

@@ -85,8 +85,8 @@ class Joint(JointValues):
     ``motion``        one for each degree of freedom, translations first.
 
     The other fields are the values of `mbdy.engine.model.laws` (``stiffness``, ``friction``, ...), one for each
-    coordinate or degree of freedom, or a table over the only coordinate as pairs of that [m, rad] and a value; those of
-    a law that the joint does not have are empty.
+    coordinate or degree of freedom (three of a spherical rotation that has a spring), or a table over the only
+    coordinate as pairs of that [m, rad] and a value; those of a law that the joint does not have are empty.
     """
 
     to: str = value(converter=text)
@@ -114,7 +114,8 @@ class Joint(JointValues):
             if key not in KEYS[self.kind] and getattr(self, key) != origin:
                 refuse_key(self.kind, key, "Joint", findings)
         self._in_body_axes()
-        for name, entries in joint_values(self, self._given(findings), "Joint", findings).items():
+        given = self._given(findings)
+        for name, entries in (dict.fromkeys(given, ()) | joint_values(self, given, "Joint", findings)).items():
             object.__setattr__(self, name, entries)
         if not findings.faults:
             self._fill_laws(findings)
@@ -141,21 +142,26 @@ class Joint(JointValues):
             entries = findings.attempt(f"Joint.{name}", listed, getattr(self, name), instead=[])
             if isinstance(entries, list) and not entries:
                 continue
-            wanted = self._count(name)
+            wanted = self._counts(name)
             if name not in KEYS[self.kind]:
                 if _any(entries):
                     refuse_key(self.kind, name, "Joint", findings)
-            elif isinstance(entries, list) and wanted is not None and len(entries) not in (wanted, self.n_u):
+            elif isinstance(entries, list) and wanted and len(entries) not in (*wanted, self.n_u):
                 remedy = "give one value for all, or one each"
-                findings.refuse(f"Joint.{name}", f"{wanted} values are needed, got {len(entries)}", remedy)
+                findings.refuse(f"Joint.{name}", f"{wanted[-1]} values are needed, got {len(entries)}", remedy)
             else:
                 given[name] = entries
         return given
 
-    def _count(self, name: str) -> int | None:
-        """How many values of that ``name`` there are; None for a table."""
+    def _counts(self, name: str) -> tuple[int, ...]:
+        """How many values of that ``name`` there can be, those of a spherical rotation with a spring first; none of a
+        table."""
         one = JOINT_VALUES.get(name)
-        return self.n_u if one is None or one.speeds else None if one.points else self.n_coordinates
+        if one is None or one.speeds:
+            return (self.n_u,)
+        if one.points:
+            return ()
+        return (self.n_u, self.n_coordinates) if one.turns else (self.n_coordinates,)
 
     def _fill_laws(self, findings: Findings) -> None:
         """Defaults where nothing was given."""
@@ -164,7 +170,8 @@ class Joint(JointValues):
             present = law.always or getattr(self, first)
             for one in law.values:
                 if present and not one.points and one.default is not None and not getattr(self, one.name):
-                    object.__setattr__(self, one.name, (one.default,) * (self._count(one.name) or 0))
+                    count = self._counts(one.name)[0 if self.ball_spring else -1]
+                    object.__setattr__(self, one.name, (one.default,) * count)
                 elif getattr(self, one.name) and not present:
                     findings.refuse(f"Joint.{one.name}", f"has no sense without {first}", f"give {first} too")
         if not self.motion:
@@ -179,6 +186,11 @@ class Joint(JointValues):
     def floating(self) -> bool:
         """Whether this is a floating root (``free`` or ``attitude``)."""
         return self.kind in ("free", "attitude")
+
+    @property
+    def ball_spring(self) -> bool:
+        """Whether its spherical rotation has a spring."""
+        return self.spherical and len(self.stiffness) > self.n_coordinates
 
     @property
     def offset(self) -> bool:
@@ -439,16 +451,18 @@ class Model(Part):
     def _start(self, findings: Findings) -> None:
         """Start values that were given as anyone gives them, in SI."""
         from mbdy.engine.model.ports import ports
-        from mbdy.engine.model.starts import start_of
+        from mbdy.engine.model.starts import respelled, start_of
 
-        if all(map(_in_si, (*self.initial.values(), *self.guess.values()))):
+        angles = {f"{body.name}.joint.angle" for body in self.bodies if body.joint.spherical}
+        if all(map(_in_si, self.starts.values())) and angles.isdisjoint(self.starts):
             return
         bodies = Draft(name="", bodies=self.bodies, initial=dict.fromkeys(self.starts, ()))
         variables = ports(bodies).starts
         for table in ("initial", "guess"):
             starts = {
-                name: start_of(name, value, f"{table}.{name}", bodies.index, variables, findings)
-                for name, value in getattr(self, table).items()
+                name: start_of(name, value, f"{table}.{given}", bodies.index, variables, findings)
+                for given, value in getattr(self, table).items()
+                for name, value in (respelled(given, value, variables),)
             }
             object.__setattr__(self, table, MappingProxyType(starts))
 

@@ -108,11 +108,10 @@ def switch_labels(body: Body) -> tuple[str, ...]:
     return tuple(every[i] for i in switched(body.joint.motion))
 
 
-def _per_dof(body: Body, translation: str, rotation: str, *, coordinates: bool = False) -> tuple[str, ...]:
-    """A unit for each degree of freedom (or each coordinate) of a body's joint, translations first."""
+def _per_dof(body: Body, translation: str, rotation: str, count: int | None = None) -> tuple[str, ...]:
+    """A unit for each degree of freedom of a body's joint, or the first ``count`` of them, translations first."""
     joint = body.joint
-    turning = len(joint.rotations) if coordinates else joint.n_rotations
-    return (translation,) * joint.n_translations + (rotation,) * turning
+    return ((translation,) * joint.n_translations + (rotation,) * joint.n_rotations)[:count]
 
 
 def coupled_modes(matrix: Rows) -> bool:
@@ -179,7 +178,7 @@ def inputs(model: Model) -> Iterator[Variable]:
     for owner, body, joint in joints:
         if not joint.floating:
             text = f"Commanded position of the spring at the joint of {body.name}"
-            units = _per_dof(body, "m", "rad", coordinates=True)
+            units = _per_dof(body, "m", "rad", len(joint.rest))
             yield from row(owner, "rest", units, text, "rest", start=joint.rest)
     for owner, body, joint in joints:
         if any(motion != "free" for motion in joint.motion):
@@ -240,11 +239,11 @@ def parameters(model: Model) -> Iterator[Variable]:
             values = (component for axis in joint.axes for component in axis)
             yield from row(jointed, "axis", ("1",) * len(labels), values, text, labels=labels)
         for value in (value for law in laws_of(joint.laws) for value in law.values if value.parameter):
-            units = _per_dof(body, value.translation, value.rotation, coordinates=not value.speeds)
             start, text = getattr(joint, value.name), f"{value.text} of the joint of {name}"
+            units = _per_dof(body, value.translation, value.rotation, None if value.points else len(start))
             more: dict[str, Any] = {"minimum": value.minimum}
             if value.points:
-                units = (_per_dof(body, "m", "rad", coordinates=True) + units) * len(start)
+                units = (_per_dof(body, "m", "rad") + units) * len(start)
                 more["labels"] = tuple(f"[{k + 1},{i}]" for k in range(len(start)) for i in (1, 2))
                 text = f"{value.text} at the joint of {name}: coordinate, effort"
                 start = (number for point in start for number in point)

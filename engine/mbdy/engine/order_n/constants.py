@@ -114,6 +114,16 @@ class Structure:
         return self.form.n_u if not self.floating and resists(self.laws) else 0
 
     @property
+    def rests(self) -> int:
+        """Rest positions of the joint's springs."""
+        return 0 if self.floating else max(self.form.n_axes, dict(self.values).get("stiffness", 0))
+
+    @property
+    def ball_spring(self) -> bool:
+        """Whether the joint's spherical rotation has a spring."""
+        return self.rests > self.form.n_axes
+
+    @property
     def unheld(self) -> bool:
         """Whether it moves in all six degrees of freedom, and each is free."""
         return self.floating and set(self.motion) == {"free"}
@@ -141,7 +151,7 @@ def _value_sizes(joint: Joint) -> Iterator[tuple[str, int]]:
             if value.points:
                 yield value.name, 2 * len(getattr(joint, value.name))
             elif value.parameter:
-                yield value.name, joint.n_u if value.speeds else joint.n_coordinates
+                yield value.name, len(getattr(joint, value.name))
 
 
 @dataclass(frozen=True)

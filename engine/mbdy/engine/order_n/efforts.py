@@ -11,16 +11,19 @@ from casadi import SX
 from mbdy.engine.model.bearing import BEARING, BEARING_LAWS
 from mbdy.engine.model.law import Law, Numbers
 from mbdy.engine.model.laws import laws_of
+from mbdy.engine.order_n import ball_spring
 from mbdy.engine.order_n.constants import Structure
 
 
 def effort(kind: Structure, k: dict[str, SX], q: SX, u: SX, actuation: SX, rest: SX) -> SX:
     """Force or torque (n_u) at a joint along its degrees of freedom, on the outboard body."""
     n = kind.form.n_axes
-    tau, vectors = SX(actuation), {**k, "stretch": q[:n, 0] - rest}
+    tau, vectors = SX(actuation), {**k, "stretch": q[:n, 0] - rest[:n]}
     for law in sorted(laws_of(kind.laws), key=lambda law: not law.of_rates):
         for i in range(kind.form.n_u if law.of_rates else n):
             tau[i] += law.effort(law.numbers(vectors, i), q[i] if i < n else None, u[i])
+    if kind.ball_spring:
+        tau[kind.form.translations :] += ball_spring.torque(kind, k, q, rest)
     return tau + k["push"] if kind.resistances else tau
 
 
@@ -57,7 +60,7 @@ def unstored(kind: Structure, k: dict[str, SX], q: SX, u: SX, actuation: SX, res
     """The part (n_u) of `effort` that no energy is stored by: the input, and what laws take from a rate. A law that
     stores energy has at rest the effort that its potential gives."""
     n = kind.form.n_axes
-    tau, vectors = SX(actuation), {**k, "stretch": q[:n, 0] - rest}
+    tau, vectors = SX(actuation), {**k, "stretch": q[:n, 0] - rest[:n]}
     for law in laws_of(kind.laws):
         for i in range(kind.form.n_u if law.of_rates else n):
             numbers, at = law.numbers(vectors, i), q[i] if i < n else None
@@ -72,12 +75,12 @@ def unstored(kind: Structure, k: dict[str, SX], q: SX, u: SX, actuation: SX, res
 def potential(kind: Structure, k: dict[str, SX], q: SX, rest: SX) -> SX:
     """Energy [J] that the laws of a joint store."""
     n = kind.form.n_axes
-    stored, vectors = SX(0), {**k, "stretch": q[:n, 0] - rest}
+    stored, vectors = SX(0), {**k, "stretch": q[:n, 0] - rest[:n]}
     for i in range(n):
         for law in laws_of(kind.laws):
             if law.potential:
                 stored += law.potential(law.numbers(vectors, i), q[i])
-    return stored
+    return stored + ball_spring.potential(kind, k, q, rest) if kind.ball_spring else stored
 
 
 def wheel_torques(kind: Structure, k: dict[str, SX], motors: SX, speeds: SX) -> SX:

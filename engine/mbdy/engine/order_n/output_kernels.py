@@ -134,7 +134,7 @@ def energy(kind: Structure) -> ca.Function:
     q, u, V, A, C, h, modal_A, speeds = motion.values()
     acting = symbols(push=6 if m else 0, modal_push=m, forces=n_forces(kind), tau=form.n_u, reaction=form.n_u)
     push, modal_push, forces, tau, reaction = acting.values()
-    acting |= symbols(wheel_torques=wheels, rest=0 if kind.floating else form.n_axes)
+    acting |= symbols(wheel_torques=wheels, rest=kind.rests)
     torques, rest = acting["wheel_torques"], acting["rest"]
     reference = symbols(drift=3, origin=3, gravity=3, swept_gravity=3)
     drift, origin, gravity, swept = reference.values()

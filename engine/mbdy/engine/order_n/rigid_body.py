@@ -83,9 +83,9 @@ def outward(kind: Structure, root: bool, drifting: bool, summed: bool) -> ca.Fun
     of a rigid body.
     """
     form = kind.form
-    n_u, n_axes = (0, 0) if kind.floating else (form.n_u, form.n_axes)
+    n_u = 0 if kind.floating else form.n_u
     inputs, k, q, u, forces, actuation, rest, h, motors, *above = body_symbols(
-        kind, q=form.n_q, u=form.n_u, forces=n_forces(kind), effort=n_u, rest=n_axes, h=kind.wheels,
+        kind, q=form.n_q, u=form.n_u, forces=n_forces(kind), effort=n_u, rest=kind.rests, h=kind.wheels,
         motors=kind.wheels, **({} if root else {"V_parent": 6}),
     )  # fmt: skip
     carried = symbols(drift_parent=3) if drifting else {}

@@ -8,10 +8,14 @@ import numpy as np
 
 from mbdy.engine.model.laws.stops import STOP_SOFTNESS
 from mbdy.engine.verification.formulations.flexible import first_moment, node_motion
-from mbdy.engine.verification.formulations.values import Array, Part
+from mbdy.engine.verification.formulations.values import Array, Part, cross_matrix
 
 Values = Mapping[str, Array]
 """The parameters of a joint's laws by name."""
+
+
+SMALL_TURN = 1e-4
+"""[rad] Rotation vectors below are so small that their second powers are enough."""
 
 
 def coulomb(friction: Array, rate: Array, friction_rate: Array) -> Array:
@@ -30,7 +34,7 @@ def stops(k: Values, q: Array, rate: Array) -> Array:
 
 
 JOINT_LAWS: dict[str, Callable[[Values, Array, Array, Array], Array]] = {
-    "stiffness": lambda k, q, rate, rest: -k["stiffness"] * (q - rest),
+    "stiffness": lambda k, q, rate, rest: -k["stiffness"][: len(q)] * (q - rest),
     "damping": lambda k, q, rate, rest: -k["damping"] * rate,
     "cubic_stiffness": lambda k, q, rate, rest: -k["cubic_stiffness"] * (q - rest) ** 3,
     "friction": lambda k, q, rate, rest: coulomb(k["friction"], rate, k["friction_rate"]),
@@ -45,12 +49,30 @@ which a spherical rotation has none."""
 def joint_efforts(part: Part) -> Array:
     """Effort (n_u) [N, N.m] that acts on each degree of freedom of a joint; a floating root has none but the input."""
     motion, values = part.motion, part.constants.efforts
-    effort, q = part.given.effort.copy(), motion.q[: len(part.given.rest)]
+    n = motion.joint.n_coordinates
+    effort, q, rest = part.given.effort.copy(), motion.q[:n], part.given.rest
     for name, law in JOINT_LAWS.items():
         if name in values:
-            each = law(values, q, motion.u, part.given.rest)
+            each = law(values, q, motion.u, rest[:n])
             effort[: len(each)] += each
+    if motion.joint.ball_spring:
+        effort[motion.joint.n_translations :] += ball_torque(values["stiffness"][n:], motion.turns, rest[n:])
     return effort
+
+
+def ball_torque(stiffness: Array, turns: Array, rest: Array) -> Array:
+    """Torque (3), outboard axes, of the spring of a spherical rotation with quaternion ``turns``: ``J^T torque`` is the
+    gradient of its energy by the rotation vector away from ``rest``, J mapping rates of that to angular velocities."""
+    from scipy.spatial.transform import Rotation
+
+    away = Rotation.from_rotvec(rest).inv() * Rotation.from_quat(turns[[1, 2, 3, 0]])
+    e = away.as_rotvec()
+    angle, E = float(np.linalg.norm(e)), cross_matrix(e)
+    if angle < SMALL_TURN:
+        J = np.eye(3) - E / 2 + E @ E / 6
+    else:
+        J = np.eye(3) - (1 - np.cos(angle)) / angle**2 * E + (angle - np.sin(angle)) / angle**3 * E @ E
+    return np.linalg.solve(J.T, -stiffness * e)
 
 
 def wheel_torques(part: Part, omega: Array) -> Array:
