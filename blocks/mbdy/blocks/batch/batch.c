@@ -113,7 +113,7 @@ static void keep(struct group *g, const int *status, double H, int through) {
 }
 
 /* The vectors of the members by lane, NULL where there is none, and their constants in the lanes. Laws that are as steep as
-   the step has them change constants in every step (yielding.c). */
+   the step has them change constants in every step (yielding.c), and so does friction that sticks. */
 static void place(struct group *g, double *rows[MBDY_VECTORS][WIDEST]) {
     batch *it = g->of;
     memset(rows, 0, sizeof(double *) * MBDY_VECTORS * WIDEST);
@@ -192,8 +192,10 @@ static void run_group(batch *it, int index, mbdy_core *wide, int rows, double H,
         for (int i = 0; inputs && i < g.count; i++)
             mbdy_enter_row(core_of(&g, i), inputs + (size_t)g.runs[i] * per_run + n_u * ((size_t)row + 1));
         step(&g, H, order);
-        for (int i = 0; inputs && i < g.count; i++)
+        for (int i = 0; inputs && i < g.count; i++) {
             memcpy(core_of(&g, i)->vector[MBDY_U], inputs + (size_t)g.runs[i] * per_run + n_u * ((size_t)row + 1), sizeof(double) * n_u);
+            mbdy_decide(core_of(&g, i), NULL, NULL);
+        }
         outputs(&g, status);
         keep(&g, status, H, 1);
         for (int i = 0; i < g.count; i++) {

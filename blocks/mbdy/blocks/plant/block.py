@@ -55,7 +55,7 @@ ORDERS = {name: CONSTANTS[f"MBDY_{name.upper()}"] for name in ("held", "linear",
 OK, WARNING = CONSTANTS["PLANT_OK"], CONSTANTS["PLANT_WARNING"]
 FAULTS = {CONSTANTS[f"MBDY_{name}"]: fault for name, fault in
           (("FAILED", StateError), ("TORN", StateError), ("BAD_OUTPUT", StateError), ("OPPOSED", StateError),
-           ("STUCK", StateError), ("BAD_STEP", StepError))}  # fmt: skip
+           ("STUCK", StateError), ("CHATTERS", StateError), ("BAD_STEP", StepError))}  # fmt: skip
 """What a fault is raised as; `VariableError` for all others."""
 WARNINGS = {CONSTANTS[f"MBDY_{name}"]: warning for name, warning in
             (("START_MOVED", StartMovedWarning), ("DOUBTFUL", ModelWarning), ("FAST_MOTION", FastMotionWarning),

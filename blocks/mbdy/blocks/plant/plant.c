@@ -348,7 +348,10 @@ int plant_settle_constants(plant *it) {
 
 int plant_settle(plant *it) {
     int status = plant_settle_constants(it);
-    return status == PLANT_OK ? plant_explain(it, mbdy_check(it->core, NULL), 0.0) : status;
+    if (status == PLANT_OK) status = plant_explain(it, mbdy_check(it->core, NULL), 0.0);
+    /* in model exchange friction changes at events */
+    if (status == PLANT_OK && !((unsigned)it->now.phase & (PLANT_EVENT | PLANT_CONTINUOUS))) mbdy_decide(it->core, NULL, NULL);
+    return status;
 }
 
 int plant_refresh(plant *it) {

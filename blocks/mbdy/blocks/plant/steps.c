@@ -165,13 +165,19 @@ static int usable_at(plant *it, const double *x, const double *u) {
 
 int plant_derivatives_at(plant *it, const double *x, const double *u, double *dx) {
     int status = usable_at(it, x, u);
-    if (status == PLANT_OK) mbdy_derivatives(it->core, x, u, dx);
+    if (status != PLANT_OK) return status;
+    mbdy_decide_there(it->core, x, u);
+    mbdy_derivatives(it->core, x, u, dx);
+    mbdy_decide_back(it->core);
     return status;
 }
 
 int plant_outputs_at(plant *it, const double *x, const double *u, double *y) {
     int status = usable_at(it, x, u);
-    if (status == PLANT_OK) status = plant_explain(it, mbdy_outputs(it->core, x, u, y), 0.0);
+    if (status != PLANT_OK) return status;
+    mbdy_decide_there(it->core, x, u);
+    status = plant_explain(it, mbdy_outputs(it->core, x, u, y), 0.0);
+    mbdy_decide_back(it->core);
     return status;
 }
 

@@ -102,6 +102,13 @@ def refuse_idle(made: Equations, x: Array, u: Array, p: Array) -> None:
         _refuse(core, core.pivots())
 
 
+def senses_at(made: Equations, x: Array, u: Array, p: Array) -> tuple[float, ...]:
+    """Senses with which friction that sticks acts at ``x``, 0 where it holds."""
+    core = prepared(made, u, p)
+    core.x[:] = x
+    return core.decided()
+
+
 def closed_state(core: Core, x: Array) -> Array:
     """The states nearest to ``x`` that close the loops of a `prepared` core: ``x`` itself where these are closed."""
     core.x[:], core.given[:] = x, 1.0

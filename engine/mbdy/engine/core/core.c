@@ -67,13 +67,14 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
                               ? 3 * MBDY_MOST_EVENTS + 5 * (size_t)model->n_indicators : 0;
     const size_t closing = mbdy_closing_reals(model), resisted = (size_t)model->n_resisted;
     size_t reals = closing + (size_t)model->n_k + 7 * n_x + 3 * (size_t)model->n_u + 4 * n_rows + work + events + (size_t)n_w;
-    reals += 2 * (size_t)model->n_speeds + resisted * resisted + mbdy_kept_reals(core);
+    reals += mbdy_sticking_reals(model) + 2 * (size_t)model->n_speeds + resisted * resisted + mbdy_kept_reals(core);
     for (int i = 0; i < MBDY_VECTORS; i++) reals += (size_t)mbdy_size(core, i);
     double *at = calloc(reals, sizeof(double));
     core->vector[0] = at;
     core->arg = calloc((size_t)n_arg, sizeof *core->arg);
     core->res = calloc((size_t)n_res, sizeof *core->res);
-    core->work_places = calloc(1 + places + mbdy_closing_places(model), sizeof *core->work_places);
+    const size_t all_places = places + mbdy_closing_places(model) + 2 * (size_t)model->n_senses;
+    core->work_places = calloc(1 + all_places, sizeof *core->work_places);
     if (!at || !core->arg || !core->res || !core->work_places) {
         mbdy_free(core);
         return NULL;
@@ -99,6 +100,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     core->tolerance = 1.0;
     core->closing = taken(&at, closing);
     core->closing_places = core->work_places + places;
+    mbdy_sticking_room(core, taken(&at, mbdy_sticking_reals(model)), core->closing_places + mbdy_closing_places(model));
     core->w = at;
     return core;
 }
@@ -150,6 +152,7 @@ int mbdy_prepare(mbdy_core *core) {
     bad = mbdy_not_finite(core->k_new, m->n_k);
     if (bad >= 0) return faulty(core, m->n_p + bad, MBDY_BAD_PARAMETER);
     const double before = mbdy_energy(core);
+    for (int i = 0; core->prepared && i < m->n_senses; i++) core->k_new[m->senses[i]] = core->vector[MBDY_K][m->senses[i]];
     memcpy(core->vector[MBDY_K], core->k_new, sizeof(double) * (size_t)m->n_k);
     core->prepared++;
     mbdy_break_stride(core);
@@ -167,6 +170,7 @@ int mbdy_start(mbdy_core *core) {
     int bad = mbdy_not_finite(z, m->n_x);
     if (bad >= 0) return faulty(core, bad, MBDY_BAD_START);
     memset(core->taken, 0, sizeof(double) * (size_t)m->n_rows);
+    mbdy_loosen(core);
     if (m->n_rows && mbdy_close(core) != MBDY_OK) return MBDY_UNCLOSED;
     core->arg[0] = z;
     core->arg[1] = core->vector[MBDY_K];
@@ -180,6 +184,8 @@ int mbdy_start(mbdy_core *core) {
     memset(core->vector[MBDY_STRIDE], 0, sizeof(double) * (size_t)mbdy_size(core, MBDY_STRIDE));
     core->bent = 0.0;
     mbdy_note_bending(core);
+    mbdy_forget(core);
+    mbdy_decide(core, NULL, NULL);
     const int status = mbdy_pivots(core);
     return status == MBDY_IDLE && core->bend > 0.0 ? mbdy_refuse_bending(core) : status;
 }
@@ -271,6 +277,7 @@ int mbdy_begin(mbdy_core *core, double H, double h, int order, struct mbdy_cours
     if (before.opposed >= 0) return faulty(core, before.opposed, MBDY_OPPOSED);
     if (before.rate > CLOSING) mbdy_note_lines(core, core->errors);
     mbdy_stop_held(core, course->acting, before);
+    if (m->n_senses) mbdy_turn(core, mbdy_inputs_at(core, 0.0, order));
     course->open = before.widest;
     const int equal = !core->integrator->strides;
     course->H = H, course->past = 0;
@@ -286,6 +293,10 @@ int mbdy_go(mbdy_core *core, const struct mbdy_course *by) {
     if (core->integrator->strides) return mbdy_stride(core, by);
     for (double i = 0.0; i < by->n; i += 1.0) {
         const double from = i / by->n, to = (i + 1.0) / by->n;
+        if (m->n_senses) {
+            if (!mbdy_slip(core, by, from, to)) return MBDY_CHATTERS;
+            continue;
+        }
         if (by->stores_vary) memcpy(core->x_begin, x, sizeof(double) * (size_t)m->n_x);
         mbdy_add_work(core, core->integrator->step(core, from, to, by->h, by->order));
         mbdy_normalise(m, x);
@@ -341,7 +352,7 @@ enum { CHANGED = sizeof changed_by_steps / sizeof changed_by_steps[0] };
 size_t mbdy_kept_reals(const mbdy_core *core) {
     size_t sum = 0;
     for (int i = 0; i < CHANGED; i++) sum += (size_t)mbdy_size(core, changed_by_steps[i]);
-    return sum;
+    return sum + (size_t)core->model->n_senses;
 }
 
 void mbdy_keep(const mbdy_core *core, double *kept) {
@@ -350,6 +361,7 @@ void mbdy_keep(const mbdy_core *core, double *kept) {
         memcpy(kept, core->vector[changed_by_steps[i]], sizeof(double) * size);
         kept += size;
     }
+    for (int i = 0; i < core->model->n_senses; i++) kept[i] = core->vector[MBDY_K][core->model->senses[i]];
 }
 
 void mbdy_put_back(mbdy_core *core, const double *kept) {
@@ -358,6 +370,7 @@ void mbdy_put_back(mbdy_core *core, const double *kept) {
         memcpy(core->vector[changed_by_steps[i]], kept, sizeof(double) * size);
         kept += size;
     }
+    for (int i = 0; i < core->model->n_senses; i++) core->vector[MBDY_K][core->model->senses[i]] = kept[i];
 }
 
 void mbdy_go_back(mbdy_core *core) { mbdy_put_back(core, core->kept); }
@@ -389,7 +402,7 @@ int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const dou
         if (inputs) mbdy_enter_row(core, inputs += core->model->n_u);
         int status = advance(core, H, h, order, !inputs && core->integrator->strides);
         if (status != MBDY_OK) return status;
-        if (inputs) memcpy(u, inputs, n_u);
+        if (inputs) memcpy(u, inputs, n_u), mbdy_decide(core, NULL, NULL);
         status = mbdy_outputs(core, NULL, NULL, NULL);
         if (status != MBDY_OK) {
             mbdy_go_back(core);

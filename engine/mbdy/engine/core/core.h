@@ -25,7 +25,8 @@ enum mbdy_status {
     MBDY_BAD_OUTPUT = 8,    /* an output is not finite */
     MBDY_IDLE = 9,          /* a speed that is free moves no inertia */
     MBDY_OPPOSED = 10,      /* a loop is closed where no direction leads to closure; x is as before */
-    MBDY_STUCK = 11         /* strides became too short, or too many, to keep the tolerance; the old state is back */
+    MBDY_STUCK = 11,        /* strides became too short, or too many, to keep the tolerance; the old state is back */
+    MBDY_CHATTERS = 12      /* friction changes between sticking and slipping without end; the old state is back */
 };
 
 /* Order of the inputs over a communication step: they stay at u, go on the line from u to u_end, or on the parabola
@@ -96,6 +97,16 @@ int mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y);
 /* Joints locked by u that move stop at once, as by a latch, and so does what loops closed by u hold; the momentum of the
    system stays. 1 where some did. */
 int mbdy_latch(mbdy_core *core);
+
+/* Friction that sticks (of models with such). Which degrees of freedom it holds at the core's own state (or x) and inputs u is
+   decided: those at rest whose efforts pass what holds them slip from now on. The same for another state, and back to what it
+   was. And at an event of the core's own state, where what is held stops too: 1 where something did. By degree of freedom the
+   margin to the next event, which is there where that is below zero. */
+void mbdy_decide(mbdy_core *core, const double *x, const double *u);
+void mbdy_decide_there(mbdy_core *core, const double *x, const double *u);
+void mbdy_decide_back(mbdy_core *core);
+int mbdy_turn(mbdy_core *core, const double *u);
+void mbdy_margins(mbdy_core *core, const double *x, const double *u, double *margins);
 
 /* The balance of work (of models with that output) where steps are not the core's: none is kept until the next start; or the
    integral of all powers [J] is another's, who sets it, the power [W] being that of the last derivatives, and says when inputs

@@ -18,7 +18,7 @@ static const struct {
 } doors[] = {
     DOOR(mbdy_this), DOOR(mbdy_new), DOOR(mbdy_free), DOOR(mbdy_size), DOOR(mbdy_vector), DOOR(mbdy_fault),
     DOOR(mbdy_prepare), DOOR(mbdy_start), DOOR(mbdy_check), DOOR(mbdy_latch), DOOR(mbdy_derivatives), DOOR(mbdy_outputs),
-    DOOR(mbdy_advance), DOOR(mbdy_run), DOOR(mbdy_explain), DOOR(mbdy_moved), DOOR(mbdy_tell_move), DOOR(mbdy_freedoms), DOOR(mbdy_tell_lines), DOOR(mbdy_tell_closed),
+    DOOR(mbdy_advance), DOOR(mbdy_run), DOOR(mbdy_explain), DOOR(mbdy_moved), DOOR(mbdy_tell_move), DOOR(mbdy_freedoms), DOOR(mbdy_tell_lines), DOOR(mbdy_tell_closed), DOOR(mbdy_decide_there),
 };
 
 SHOWN mbdy_any *mbdy_door(const char *name);

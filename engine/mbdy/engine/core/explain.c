@@ -255,6 +255,11 @@ void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, do
         case MBDY_BAD_START: bad_start(core, names, text); return;
         case MBDY_IDLE: idle(core, names, text); return;
         case MBDY_UNCLOSED: unclosed(core, names->rows[place], text); return;
+        case MBDY_CHATTERS:
+            say(text,
+                "friction changes between sticking and slipping more than 1000 times in one internal step between %.12g s and "
+                "%.12g s, the state is as it was: look at efforts and inertias of joints with friction = { coulomb = ... }", time, time + H);
+            return;
         case MBDY_OPPOSED:
             say(text,
                 "'%s' is closed where nothing says which way to turn: its axes are opposed that should be aligned, or its lines "

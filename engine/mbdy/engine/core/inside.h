@@ -63,6 +63,14 @@ struct mbdy_opening {
     double amount;
 };
 
+/* Of each degree of freedom with friction that sticks (sticking.c): what HOLDING has of the last look; the margins to its next
+   event, their weights, rates at the begin of a part of a step, room for trials; whether it is tried as held, and passes zero
+   now. */
+struct mbdy_sticking {
+    double *effort, *acceleration, *rate, *driven, *coulomb, *breakaway, *margin, *weight, *before, *found, *trial, *kept;
+    int *tried, *turning;
+};
+
 struct mbdy_core {
     const mbdy_model *model;
     const mbdy_integrator *integrator;
@@ -89,6 +97,7 @@ struct mbdy_core {
     int *closing_places;
     struct mbdy_opening opening;
     struct mbdy_pace pace; /* of the last look */
+    struct mbdy_sticking sticking;
     const real **arg;
     real **res;
     real *w;
@@ -197,6 +206,15 @@ int mbdy_row_moves(const mbdy_core *core, const double *u, int row);
 /* Joints that are locked stop; loops that have been closed stop what they hold, if their `gaps` say that it moves. 1 where
    there was anything to stop. */
 int mbdy_stop_held(mbdy_core *core, const double *u, struct mbdy_gaps gaps);
+
+/* Friction that sticks: its memory; senses with which nothing is held; and unknown ones, for the next decision. */
+size_t mbdy_sticking_reals(const mbdy_model *model);
+void mbdy_sticking_room(mbdy_core *core, double *at, int *places);
+void mbdy_loosen(mbdy_core *core);
+void mbdy_forget(mbdy_core *core);
+
+/* The internal step between two fractions of the communication step, in parts between its events; 0 where these do not end. */
+int mbdy_slip(mbdy_core *core, const struct mbdy_course *by, double from, double to);
 
 /* Makes laws that may be too steep for steps of h act so that these follow them, at the state and inputs of now; as they
    are again with h = 0. */

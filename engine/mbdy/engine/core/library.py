@@ -30,7 +30,7 @@ PLAYED = (
 FILES = (
     *PLAYED, "model.h", "core.h", "inside.h", "strides.h", "rows.h", "mechanism.h", "core.c", "stages.c", "work.c",
     "loops.c", "strides.c", "crossings.c", "mechanism.c", "closing_steps.c", "closing.c", "closing_notes.c",
-    "yielding.c", "pace.c", "failing.c", "explain.c", "tell.c",
+    "yielding.c", "sticking.c", "pace.c", "failing.c", "explain.c", "tell.c",
 )  # fmt: skip
 DOOR = "door.c"
 UNITS = (
@@ -150,7 +150,7 @@ def table(equations: Equations, names: Sequence[str]) -> str:
         "strength_groups": equations.strengths.groups,
         "decays": equations.decays,
     }
-    counted = ("quaternions", "locks", "impulses", "inertias", "stores", "steps", "resisted", "strengths",
+    counted = ("quaternions", "locks", "impulses", "inertias", "stores", "steps", "resisted", "senses", "strengths",
                "prescriptions", "lengths", "points")  # fmt: skip
     counts = {f"n_{name}": len(places[name]) for name in counted} | {"n_loops": len(places["decays"])}
     counts |= {"n_indicators": len(equations.switching.names)} if equations.switching else {}

@@ -63,7 +63,9 @@ int mbdy_stop_held(mbdy_core *core, const double *u, struct mbdy_gaps gaps) {
     if (m->n_impulses > m->n_locks) moving |= !(gaps.rate <= SETTLED); /* there are loops that switch */
     if (moving) {
         const double before = mbdy_energy(core);
+        mbdy_loosen(core); /* an impulse is more than friction holds */
         mbdy_stop(core, core->vector[MBDY_X], u, core->vector[MBDY_LATCHED]);
+        mbdy_forget(core);
         mbdy_leap(core, before);
     }
     return moving;

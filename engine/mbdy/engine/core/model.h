@@ -17,7 +17,7 @@ typedef void mbdy_call(const real **arg, real **res);
    OUTPUTS (x, u, k) y and the energy; STEEPEST (k) the constants with which all laws
    of effort are as steep as they can be, where there are such; PIVOTS (x, u, k) by speed of a joint what it
    moves, not positive where that is no inertia, and how far the axes of three successive rotations are from lying in one
-   plane, 1 at most; LATCH (x, u, k) the state after locks and
+   plane, 1 at most; HOLDING (x, u, k) what holding.py has by degree of freedom with friction that sticks; LATCH (x, u, k) the state after locks and
    loops have stopped what they hold, and the impulses; of models with loops GAPS (x, u, k) the errors of their rows, rates
    that these should not have, cosines that vanish where no direction leads back, and rates that lessen errors, ASSEMBLE
    (x, u, k, largest) the state one Newton step nearer to closed loops, moved as impulses would move it, and RESTORE (x
@@ -30,7 +30,7 @@ typedef void mbdy_call(const real **arg, real **res);
    bodies in their own axes, which alone have derivatives by any parameter, SOME ones of those in frames along joints by x
    and u alone. JACOBIAN ones are of DERIVATIVES by x and u, their changes in several directions beside each other. */
 enum mbdy_equation {
-    MBDY_PREPARE, MBDY_START, MBDY_DERIVATIVES, MBDY_OUTPUTS, MBDY_STEEPEST, MBDY_PIVOTS, MBDY_LATCH, MBDY_GAPS,
+    MBDY_PREPARE, MBDY_START, MBDY_DERIVATIVES, MBDY_OUTPUTS, MBDY_STEEPEST, MBDY_PIVOTS, MBDY_HOLDING, MBDY_LATCH, MBDY_GAPS,
     MBDY_ASSEMBLE, MBDY_RESTORE, MBDY_INDICATORS,
     MBDY_PREPARE_VALUES, MBDY_START_VALUES, MBDY_DERIVATIVES_VALUES, MBDY_OUTPUTS_VALUES, MBDY_CLOSURE_VALUES,
     MBDY_DERIVATIVES_SOME_VALUES,
@@ -59,6 +59,8 @@ typedef struct mbdy_model {
     const int *steps;    /* places in k of the step, for laws that may be too steep for it (yielding.c) */
     const int *resisted, *yielding, *pushes; /* by degree of freedom of such laws at joints: place in x of its speed; in k
                                                 of its inertia, and of an effort that pushes it */
+    int n_senses;
+    const int *senses; /* places in k, by degree of freedom with friction that sticks (sticking.c) */
     int n_strengths;
     const int *strengths, *strength_groups; /* places in p of what laws of effort and modes scale with, and the group of each */
     int n_indicators; /* rows of INDICATORS, whether that is there or not */

@@ -20,7 +20,7 @@ OK = CONSTANTS["MBDY_OK"]
 
 class Core:
     """A system with the vectors of core.h: ``s``, ``x``, ``u``, ``u_mid``, ``u_end``, ``p``, ``y``, ``given``,
-    ``s_closed``, shared memory with C; they are zero at first.
+    ``s_closed``, ``k``, shared memory with C; they are zero at first.
     """
 
     def __init__(self, compiled: Compiled, integrator: str = "rk4") -> None:
@@ -30,8 +30,8 @@ class Core:
         functions = self.functions = compiled.functions
         self._owned = Owned(functions.mbdy_new(functions.mbdy_this(), CODES[integrator], None), functions.mbdy_free)
         self.handle = self._owned.handle
-        self.s, self.x, self.u, self.u_end, self.p, self.y, self.u_mid, self.given, self.s_closed = (
-            self._vector(name) for name in ("S", "X", "U", "U_END", "P", "Y", "U_MID", "GIVEN", "S_CLOSED")
+        self.s, self.x, self.u, self.u_end, self.p, self.y, self.u_mid, self.given, self.s_closed, self.k = (
+            self._vector(name) for name in ("S", "X", "U", "U_END", "P", "Y", "U_MID", "GIVEN", "S_CLOSED", "K")
         )
         self._names = Names(compiled)
 
@@ -84,6 +84,11 @@ class Core:
     def latch(self) -> bool:
         """Locked joints and what closed loops hold stop at once; whether something did."""
         return bool(self.functions.mbdy_latch(self.handle))
+
+    def decided(self) -> tuple[float, ...]:
+        """Senses with which friction that sticks acts at ``x`` and ``u``, 0 where it holds."""
+        self.functions.mbdy_decide_there(self.handle, None, None)
+        return tuple(self.k[[*self.compiled.equations.resistances.senses]].tolist())
 
     def outputs(self) -> Array:
         """``y`` at ``x`` and ``u``."""

@@ -30,6 +30,7 @@ from mbdy.engine.files.tables import JointTable
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown
 from mbdy.engine.model.frames import axes_frame, frame_of, sequence_fault, warn_of_angles
 from mbdy.engine.model.joint_values import KEYS, VALUES, independent, joint_values, refuse_key
+from mbdy.engine.model.laws.sticking import spread
 from mbdy.engine.model.parts import place_of
 from mbdy.engine.model.system import Joint, Vector3, X, Y, Z
 
@@ -71,7 +72,9 @@ def joint_of(table: JointTable, path: str, findings: Findings) -> Joint | None:
     joint = Joint(
         to=to, node=node, kind=kind, translations=translations, rotations=rotations, spherical=spherical, **places
     )
-    given = {name: getattr(table, name) for name in VALUES if name in KEYS[kind] and getattr(table, name) is not None}
+    known = [name for name in VALUES if name in KEYS[kind]]
+    given = {name: value for name in known if (value := getattr(table, name, None)) is not None}
+    given = spread(given, path, findings)
     values = joint_values(joint, given, path, findings)
     if kind == "attitude":
         _refuse_driven(values.get("motion", ()), given.get("motion"), path, findings)

@@ -74,7 +74,7 @@ class SystemTable(StrictTable):
     gravitational_parameter: GravitationalParameter | None = None
 
 
-@_with_keys(dict.fromkeys(JOINT_VALUES, (Any, None)))
+@_with_keys(dict.fromkeys((name for name, value in JOINT_VALUES.items() if not value.table), (Any, None)))
 class JointTable(StrictTable):
     """``[body.NAME.joint]`` with the values of its laws; `mbdy.engine.files.joints` says which keys a kind takes."""
 

@@ -84,8 +84,8 @@ def _table(path: tuple[str, ...], table: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _is_table(key: str, value: object) -> bool:
-    """Whether a value has a head of its own: a frame stands in its line."""
-    return isinstance(value, dict) and not key.startswith("frame")
+    """Whether a value has a head of its own: a frame and friction stand in their lines."""
+    return isinstance(value, dict) and not key.startswith(("frame", "friction"))
 
 
 def _leaves(table: Mapping[str, Any], stem: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -174,12 +174,13 @@ def _joint(joint: Joint) -> dict[str, Any]:
             if value.points:
                 unit = "m" if joint.n_translations else "rad"
                 table[value.name] = [_with_units(point, (unit, "")) for point in numbers]
-            elif law.either and numbers == (value.default,) * len(numbers):
+            elif (law.either or value.table) and numbers == (value.default,) * len(numbers):
                 continue
             elif any(numbers) or (numbers and not law.always):
                 units = [value.translation] * joint.n_translations + [value.rotation] * joint.n_rotations
                 entries = _with_units(numbers, units)
-                table[value.name] = entries if joint.n_u > 1 else _one_or_all(entries)
+                within = table.setdefault(value.table, {}) if value.table else table
+                within[value.name] = entries if joint.n_u > 1 else _one_or_all(entries)
     if any(motion != "free" for motion in joint.motion):
         table["motion"] = _one_or_all(list(joint.motion))
     return table

@@ -18,6 +18,7 @@ from mbdy.engine.files.read import model_from
 from mbdy.engine.linear.reference_point import Values
 from mbdy.engine.model.collector import collector_still
 from mbdy.engine.model.faults import OptionError, shown
+from mbdy.engine.model.laws import sticks
 from mbdy.engine.model.owners import constraint
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
@@ -100,12 +101,13 @@ def equations_of(model: Model | str | PathLike[str], dynamics: Dynamics | None =
         raise OptionError(f"dynamics: Linear(...), PartlyLinear(...) or None is needed, got {shown(dynamics)}")
     model, linear = ported(model, dynamics), isinstance(dynamics, Linear)
     if beyond := [*(f"body {b.name!r} is flexible" for b in model.bodies if b.flex),
+                  *(f"friction sticks at the joint of {b.name!r}" for b in model.bodies if sticks(b.joint.laws)),
                   *(f"it has the {constraint(one).kind} {one.name!r}" for one in model.constraints),
                   *(f"it has the spring {one.name!r}" for one in model.springs if not linear)]:  # fmt: skip
         sort = "linear" if linear else "partly linear"
         raise OptionError(
-            f"{sort} dynamics of {model.name!r}: {beyond[0]}; only trees of rigid bodies have them: leave dynamics "
-            "out, or linearize"
+            f"{sort} dynamics of {model.name!r}: {beyond[0]}; only trees of rigid bodies without such have them: leave "
+            "dynamics out, or linearize"
         )
     if linear:
         from mbdy.engine.linear.linear_plant import linear_equations

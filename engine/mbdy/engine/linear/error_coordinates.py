@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from mbdy.engine.linear.operating_point import OperatingPoint
 from mbdy.engine.model.owners import wheels_of
-from mbdy.engine.model.ports import Ports
+from mbdy.engine.model.ports import speeds
 from mbdy.engine.model.rotations import cross_matrix
 from mbdy.engine.model.system import Body, Model
 from mbdy.engine.model.variables import switched
@@ -96,12 +96,12 @@ def rotation(q: Array) -> Array:
     return (w * w - v @ v) * np.eye(3) + 2.0 * np.outer(v, v) + 2.0 * w * cross_matrix(v)
 
 
-def fixed(body: Body, ports: Ports, u: Array, accelerated: Sequence[str] = ()) -> tuple[bool, ...]:
-    """Which degrees of freedom of a body's joint are locked or prescribed by the inputs ``u``.
+def fixed(body: Body, point: OperatingPoint, accelerated: Sequence[str] = ()) -> tuple[bool, ...]:
+    """Which degrees of freedom of a body's joint are locked or prescribed at ``point``, or held by friction.
 
     Prescribed ones whose acceleration is among the scalar inputs ``accelerated`` are not fixed: they move with it.
     """
-    motion, switches = body.joint.motion, switched(body.joint.motion)
+    ports, u, motion, switches = point.ports, point.u, body.joint.motion, switched(body.joint.motion)
     prescribed, locked = ([how == "prescribed" for how in motion], [False] * len(motion))
     for flags, sort in ((prescribed, "prescribed"), (locked, "locked")):
         if switches:
@@ -109,7 +109,11 @@ def fixed(body: Body, ports: Ports, u: Array, accelerated: Sequence[str] = ()) -
                 flags[i] = bool(value)
     acceleration = ports.by_name.get(f"{body.name}.joint.acceleration")
     driven = [name in accelerated for name in acceleration.scalar_names] if acceleration else [False] * len(motion)
-    return tuple(lock or (pre and not moves) for lock, pre, moves in zip(locked, prescribed, driven, strict=True))
+    held = [name in point.held for part in speeds(body) for name in ports.states[part.state].scalar_names]
+    return tuple(
+        lock or stuck or (pre and not moves)
+        for lock, stuck, pre, moves in zip(locked, held, prescribed, driven, strict=True)
+    )
 
 
 def error_coordinates(
@@ -142,7 +146,7 @@ class _Builder:
         self.names = point.ports.state_names
         scalars = point.ports.by_scalar
         self.units = [scalars[name][0].units[scalars[name][1]] for name in self.names]
-        self.free = [[not flag for flag in fixed(body, point.ports, point.u, accelerated)] for body in model.bodies]
+        self.free = [[not flag for flag in fixed(body, point, accelerated)] for body in model.bodies]
 
     def built(self) -> ErrorCoordinates:
         bodies = range(len(self.model.bodies))

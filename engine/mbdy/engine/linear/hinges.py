@@ -176,7 +176,8 @@ class Hinged:
     def _drive(self, b: int) -> tuple[SX, SX]:
         stem = f"{self.model.bodies[b].name}.joint"
         switches = self._inputs(f"{stem}.prescribed", f"{stem}.locked")
-        return kernels.drive(self.layout.structures[b], self._inputs(f"{stem}.acceleration"), switches)
+        driven = {"acceleration": self._inputs(f"{stem}.acceleration"), "switches": switches}
+        return kernels.drive(self.layout.structures[b], driven)
 
     def _inputs(self, *names: str) -> SX:
         table = self.ports.by_name

@@ -50,4 +50,6 @@ class Slopes:
         return np.array(mapped(point.x, point.u, k, along_x, along_u, np.zeros(len(k))))
 
     def _constants(self, point: OperatingPoint) -> Array:
-        return np.array(self._equations.prepare(point.p)).ravel()
+        k = np.array(self._equations.prepare(point.p)).ravel()
+        k[[*self._equations.resistances.senses]] = point.senses
+        return k

@@ -253,6 +253,8 @@ def _notes(
     model: Model, slopes: Slopes, point: OperatingPoint, inputs: tuple[str, ...], form: SecondOrder | None
 ) -> tuple[str, ...]:
     notes = []
+    if point.held:
+        notes.append(f"friction holds {', '.join(point.held)} there: no states, as if they were locked")
     steady = Steady(model, slopes, point)
     left, drift = steady.values(point), steady.drift(point)
     if np.abs(left).max(initial=0.0) > STEADY:

@@ -36,7 +36,7 @@ def tangent(model: Model, point: OperatingPoint, slopes: Slopes, errors: ErrorCo
     first = list(errors.coordinates or ())
     picked: list[int] = []
     if len(first) == len(errors.speeds):
-        prescribed = [fixed(model.bodies[j], point.ports, point.u)[i] for j, i in errors.degrees_of_freedom]
+        prescribed = [fixed(model.bodies[j], point)[i] for j, i in errors.degrees_of_freedom]
         weights = np.where([*prescribed, *[False] * len(errors.modes)], FOREMOST, 1.0)
         allowed = _null_space(changes[: len(rows) // 2, first]) * weights[:, None]
         if allowed.shape[1]:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mbdy.engine.assembly.start import closed_state, given_starts, prepared, refuse_idle, started, tell_moves
+from mbdy.engine.assembly.start import closed_state, given_starts, prepared, refuse_idle, senses_at, started, tell_moves
 from mbdy.engine.model.display import table_of_names
 from mbdy.engine.model.faults import OptionError, RefusalError, UnknownNameError, shown
+from mbdy.engine.model.laws import sticks
 from mbdy.engine.model.owners import name_of
-from mbdy.engine.model.ports import Ports, ports, whole_inputs
+from mbdy.engine.model.ports import Ports, ports, speeds, whole_inputs
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.values import values_of
 from mbdy.engine.model.variables import Variable
 from mbdy.engine.order_n.equations import Equations
+from mbdy.engine.order_n.holding import RESULTS
 
+DRIVEN = RESULTS.index("driven")
 Array = NDArray[np.float64]
 Value = float | str | bool | Sequence[float | str | bool] | Array
 
@@ -38,12 +41,17 @@ class Running(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OperatingPoint:
-    """States ``x`` (n_x), inputs ``u`` (n_u) and parameters ``p`` (n_p), in the order of the vectors of ``ports``."""
+    """States ``x`` (n_x), inputs ``u`` (n_u) and parameters ``p`` (n_p), in the order of the vectors of ``ports``.
+
+    Where friction sticks, ``senses`` with which it acts there, and speeds that it has ``held``, by name.
+    """
 
     ports: Ports
     x: Array
     u: Array
     p: Array
+    senses: tuple[float, ...] = ()
+    held: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<OperatingPoint: {len(self.x)} states; {table_of_names(self.ports.state_names)}>"
@@ -72,8 +80,21 @@ def operating_point(model: Model, equations: Equations, at: At = None) -> Operat
     (``"bus.omega[3]"``), in SI or as text with unit; the rest is as in the model file. Quaternions are scaled to norm
     1, and joints that are locked stop as they do in a run. Loops are closed as at the start of a run: start values of
     the file's ``[initial]`` and of a mapping stay, unless they contradict the loops (`StartMovedWarning`). Raises
-    `RefusalError` for what cannot be taken, and with loops `CompilerError` without a C compiler.
+    `RefusalError` for what cannot be taken, and with loops, or friction that sticks, `CompilerError` without a C
+    compiler.
     """
+    point = _operating_point(model, equations, at)
+    if equations.holding is None:
+        return point
+    senses, states = senses_at(equations, point.x, point.u, point.p), equations.ports.states
+    parts = (part for body in model.bodies if sticks(body.joint.laws) for part in speeds(body))
+    names = (name for part in parts for name in states[part.state].scalar_names)
+    driven = np.array(equations.holding(point.x, point.u, _constants(equations, point.p))[DRIVEN]).ravel()
+    held = (name for name, sense, drive in zip(names, senses, driven, strict=True) if sense == 0.0 and not drive)
+    return replace(point, senses=senses, held=tuple(held))
+
+
+def _operating_point(model: Model, equations: Equations, at: At) -> OperatingPoint:
     table = equations.ports
     if isinstance(at, OperatingPoint):
         x, u, p = at.x.copy(), at.u.copy(), at.p.copy()

@@ -133,7 +133,7 @@ def mobility(model: Model, point: OperatingPoint, errors: ErrorCoordinates, gain
     An ``attitude`` root's mass centre has the whole ``mass`` [kg] and no coupling; what is prescribed takes its
     acceleration as it comes.
     """
-    matrix, driven = gains.copy(), [fixed(body, point.ports, point.u) for body in model.bodies]
+    matrix, driven = gains.copy(), [fixed(body, point) for body in model.bodies]
     for column, (j, i) in enumerate(errors.degrees_of_freedom):
         joint = model.bodies[j].joint
         whole = joint.kind == "attitude" and i < joint.n_translations

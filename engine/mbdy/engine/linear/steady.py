@@ -46,7 +46,7 @@ class Steady:
 
     def __init__(self, model: Model, slopes: Slopes, point: OperatingPoint) -> None:
         self._model, self._slopes = model, slopes
-        at, freely = layout(model), [[not flag for flag in fixed(b, point.ports, point.u)] for b in model.bodies]
+        at, freely = layout(model), [[not flag for flag in fixed(b, point)] for b in model.bodies]
         self._falls: list[tuple[int, list[int]]] = []
         """Floating roots with their translations that are free."""
         self._places: list[int] = []

@@ -256,7 +256,7 @@ def _fixed(model: Model, point: OperatingPoint) -> set[int]:
     places: set[int] = set()
     at = layout(model)
     for body, q, speeds in zip(model.bodies, at.q, at.speeds, strict=True):
-        flags = fixed(body, point.ports, point.u)
+        flags = fixed(body, point)
         turning = flags[body.joint.n_translations :]
         coordinates = [*flags[: body.joint.n_translations], *([all(turning)] * 4 if body.joint.spherical else turning)]
         places |= {speeds.start + i for i, flag in enumerate(flags) if flag}

@@ -50,13 +50,13 @@ def joint_values(joint: Joint, given: Mapping[str, Any], path: str, findings: Fi
     for name, value in JOINT_VALUES.items():
         if name in given:
             read = _points if value.points else _values
-            values[name] = read(joint, value, given[name], f"{path}.{name}", findings)
+            values[name] = read(joint, value, given[name], f"{path}.{value.key}", findings)
     if joint.spherical:
         _sprung(joint, values, path, findings)
     for name, value in JOINT_VALUES.items():
         if value.passive and any(number < 0 for number in values.get(name, ())):
             what = "feeds energy in" if value.speeds else "pushes away from where it is at rest"
-            findings.warn(f"{path}.{name}", f"is negative and {what}", "make sure that it is meant")
+            findings.warn(f"{path}.{value.key}", f"is negative and {what}", "make sure that it is meant")
     if "motion" in given and joint.kind != "fixed":
         values["motion"] = _motion(joint, given["motion"], f"{path}.motion", findings)
     return _lawful(values, path, findings)
@@ -113,7 +113,12 @@ def _lawful(values: dict[str, Any], path: str, findings: Findings) -> dict[str, 
             low = [n for n in numbers if least is not None and (n < least or (value.above and n == least))]
             for wrong in low[:1]:
                 wanted = f"{'>' if value.above else '>='} {least:g}"
-                findings.refuse(f"{path}.{value.name}", f"must be {wanted}, got {wrong}", "give another value")
+                findings.refuse(f"{path}.{value.key}", f"must be {wanted}, got {wrong}", "give another value")
+                sound = False
+            over = zip(numbers, values[value.least], strict=False) if value.least in values else ()
+            for low, high in [(low, high) for low, high in over if low < high][:1]:
+                findings.refuse(f"{path}.{value.key}", f"must be no less than {value.least}, got {low} and {high}",
+                                f"leave it out for that of {value.least}")  # fmt: skip
                 sound = False
         for value in present if sound else ():
             paired = value.below in values

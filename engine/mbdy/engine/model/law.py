@@ -34,6 +34,8 @@ class JointValue:
     ``passive``    whether a negative value feeds energy in, or pushes away from rest: a reader of files warns.
     ``strength``   whether the law does nothing where all such are zero.
     ``turns``      whether a spherical rotation has three as well, of its rotation vector.
+    ``table``      the key of the table in a file that has it, beside others of its law; empty: none.
+    ``least``      the law's value that a file's must be no less than.
     """
 
     name: str
@@ -51,6 +53,13 @@ class JointValue:
     passive: bool = False
     strength: bool = False
     turns: bool = False
+    table: str = ""
+    least: str = ""
+
+    @property
+    def key(self) -> str:
+        """What it is called in files and as a parameter."""
+        return f"{self.table}.{self.name}" if self.table else self.name
 
     def at(self, vector: Any, i: int) -> Any:
         """The value of degree of freedom ``i`` in the ``vector`` of all: a number, or the pairs of a table."""
@@ -80,6 +89,7 @@ class Law:
                    `FAR`, or does nothing as its steepness is no matter.
     ``switches``   ``(k, q)`` to what passes zero where the effort has a kink, by name, above zero beyond it.
     ``either``     values of which a file must give one at least.
+    ``sticks``     whether it holds at rest; ``sense`` is among its numbers then, the sign of the rate as steps have it.
     """
 
     name: str
@@ -94,6 +104,7 @@ class Law:
     switches: Callable[[Numbers, Any], list[tuple[str, Any]]] | None = None
     either: tuple[str, ...] = ()
     rank: int = 100
+    sticks: bool = False
     always: bool = False
 
     @property
@@ -104,4 +115,6 @@ class Law:
     def numbers(self, vectors: Mapping[str, Any], i: int) -> Numbers:
         """Its numbers at degree of freedom ``i``, from those of all."""
         numbers = {value.name: value.at(vectors[value.name], i) for value in self.values if value.parameter}
+        if self.sticks:
+            numbers["sense"] = vectors["sense"][i]
         return numbers if self.of_rates else {"stretch": vectors["stretch"][i], **numbers}

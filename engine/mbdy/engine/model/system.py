@@ -38,6 +38,7 @@ from mbdy.engine.model.gear import Freedom, Gear, freedom_of
 from mbdy.engine.model.inertia_spellings import about_mass_centre
 from mbdy.engine.model.joint_values import KEYS, VALUES, Motion, independent, joint_values, refuse_key
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
+from mbdy.engine.model.laws.sticking import TABLE, spread
 from mbdy.engine.model.parts import Part, an, kept, named, names, numbers, part, several, starts, taking, text, value
 from mbdy.engine.model.side import Side
 from mbdy.engine.model.signals import ChosenOutput
@@ -86,7 +87,8 @@ class Joint(JointValues):
 
     The other fields are the values of `mbdy.engine.model.laws` (``stiffness``, ``friction``, ...), one for each
     coordinate or degree of freedom (three of a spherical rotation that has a spring), or a table over the only
-    coordinate as pairs of that [m, rad] and a value; those of a law that the joint does not have are empty.
+    coordinate as pairs of that [m, rad] and a value; those of a law that the joint does not have are empty. A
+    mapping as ``friction`` has ``coulomb``, ``breakaway`` and ``viscous``.
     """
 
     to: str = value(converter=text)
@@ -103,6 +105,10 @@ class Joint(JointValues):
     axes_in: str = value(converter=axes_frame, default="joint")
 
     def _agree(self, findings: Findings) -> None:
+        for name, entries in spread({TABLE: self.friction}, "Joint", findings).items():
+            if name != TABLE:
+                object.__setattr__(self, name, entries)
+                object.__setattr__(self, TABLE, ())
         if self.kind not in KEYS:
             return findings.refuse("Joint.kind", f"unknown kind of joint {self.kind!r}", nearest(self.kind, KEYS))
         if not (self.axes or self.spherical) and (self.floating or self.kind == "spherical"):

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from mbdy.engine.model import spring_variables
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.gear import Gear
-from mbdy.engine.model.laws import laws_of
+from mbdy.engine.model.laws import laws_of, sticks
 from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, constraint, name_of, points_of, wheels_of
 from mbdy.engine.model.system import Body, Loop, Model, Rows
 
@@ -247,7 +247,7 @@ def parameters(model: Model) -> Iterator[Variable]:
                 more["labels"] = tuple(f"[{k + 1},{i}]" for k in range(len(start)) for i in (1, 2))
                 text = f"{value.text} at the joint of {name}: coordinate, effort"
                 start = (number for point in start for number in point)
-            yield from row(jointed, value.name, units, start, text, **more)
+            yield from row(jointed, value.key, units, start, text, **more)
     wheels = [(owner, body.wheels[owner.part]) for body in model.bodies for owner in wheels_of(body)]
     for owner, rotor in wheels:
         whose = f"of wheel {owner.part} of {owner.name}"
@@ -338,7 +338,7 @@ def outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:
         yield from table(node, "specific_force", ("m/s2",) * 3, text, "motion", dependencies=everything)
     for b in bodies:
         owner, driven = Owner("joint", b.name), any(m != "free" for m in b.joint.motion)
-        if driven:
+        if driven or sticks(b.joint.laws):
             text = f"Effort of the constraint on the joint of {b.name}"
             units = _per_dof(b, "N", "N.m")
             yield from table(owner, "reaction", units, text, "reactions", dependencies=everything)

@@ -58,10 +58,9 @@ def anchored(kind: Structure) -> ca.Function:
     """Of a joint on the inertial frame: ``speeds`` (n_u, 6) of its free degrees of freedom that make a twist about the
     reference point, and ``N`` (21), which takes what of a twist none make."""
     n = kind.form.n_u
-    inputs = symbols(S=(6, n), C=(3, 3), rho=3)
-    S, C, rho = inputs.values()
+    inputs, k, S, C, rho = body_symbols(kind, S=(6, n), C=(3, 3), rho=3)
     driven = drive_symbols(kind)
-    held, _ = drive(kind, **driven)
+    held, _ = drive(kind, driven, k)
     turning = C @ S[:3, :]
     free = ca.vertcat(turning, C @ S[3:, :] + spatial.skew(rho) @ turning) @ ca.diag(1 - held)
     speeds = spatial.solve_ldl(free.T @ free + ca.diag(held), free.T)
@@ -146,8 +145,8 @@ def restoring_speeds(before: View, after: View, loops: Loops) -> list[MX]:
     for j in roots:
         inputs, (C, rho) = system.inputs[j], after.pose(j)
         results = system.kernels.call(
-            anchored, system.structures[j], S=after.moves[j].S, C=C, rho=rho + shift,
-            acceleration=inputs.acceleration, switches=inputs.switches,
+            anchored, system.structures[j], k=system.constants[j], S=after.moves[j].S, C=C, rho=rho + shift,
+            **inputs.driven,
         )  # fmt: skip
         speeds.append(results["speeds"])
         ties.append(results["N"])

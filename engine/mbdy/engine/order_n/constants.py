@@ -17,7 +17,7 @@ from casadi import SX
 
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.law import JointValue
-from mbdy.engine.model.laws import laws_of, resists
+from mbdy.engine.model.laws import JOINT_VALUES, laws_of, resists, sticks
 from mbdy.engine.model.limits import NEGATIVE_MINOR, PARALLEL
 from mbdy.engine.model.system import ZERO3, Body, Flex, Joint, Node
 from mbdy.engine.model.variables import coupled_modes
@@ -124,6 +124,11 @@ class Structure:
         return self.rests > self.form.n_axes
 
     @property
+    def sticking(self) -> int:
+        """Degrees of freedom of the joint with friction that sticks."""
+        return self.form.n_u if not self.floating and sticks(self.laws) else 0
+
+    @property
     def unheld(self) -> bool:
         """Whether it moves in all six degrees of freedom, and each is free."""
         return self.floating and set(self.motion) == {"free"}
@@ -180,11 +185,12 @@ def constant_fields(kind: Structure) -> Fields:
 
     ``inertia`` is about the body's origin, less the spin inertia of its wheels (equations.md, "Wheels"). What follows
     is the stepper's (`mbdy.engine.order_n.efforts.lags`): ``step`` [s], zero but in steps, ``yielding`` inertias of the
-    joint's degrees of freedom, ``push`` on these [N, N.m], zero but where it measures them; ``turning`` inertias of
-    wheels with bearings.
+    joint's degrees of freedom, ``push`` on these [N, N.m], zero but where it measures them; ``sense`` of the rates of
+    those with friction that sticks, 0 where it holds (sticking.c); ``turning`` inertias of wheels with bearings.
     """
     form, bearings = kind.form, sum(kind.bearings)
-    steps = (("step", int(kind.resistances + bearings > 0)), ("yielding", kind.resistances), ("push", kind.resistances))
+    steps = (("step", int(kind.resistances + bearings > 0)), ("yielding", kind.resistances), ("push", kind.resistances),
+             ("sense", kind.sticking))  # fmt: skip
     return Fields((
         ("mass", 1), ("moment", 3), ("inertia", 6), ("com", 3),
         ("R0", 9), ("at", 3), ("axes", 3 * form.n_axes), ("frame", 4), ("at_b", 3 * kind.offset), *kind.values,
@@ -232,7 +238,7 @@ def parameter_names(body: Body) -> list[str]:
     """The variables whose values, side by side, are the body's `parameter_fields`."""
     names = [f"{body.name}.{part}" for part in ("mass", "com", "inertia")]
     if not body.joint.floating:
-        values = (name for name, _ in structure(body).values)
+        values = (JOINT_VALUES[name].key for name, _ in structure(body).values)
         places = ("at", "frame", "at_b") if body.joint.offset else ("at", "frame")
         names += [f"{body.name}.joint.{part}" for part in (*places, "axis", *values)]
     for wheel in body.wheels:
@@ -282,6 +288,7 @@ def prepare_body(kind: Structure) -> ca.Function:
             for value, entry in zip([*BEARING.values()] * sum(kind.bearings), ca.vertsplit(p["bearings"]), strict=True)
         )),
         "step": SX(1, 1), "yielding": SX(kind.resistances, 1), "push": SX(kind.resistances, 1),
+        "sense": SX.ones(kind.sticking, 1),
         "turning": ca.vertcat(*_turning(kind, spins, spin_axes, about_com)),
     }  # fmt: skip
     pieces = []

@@ -21,12 +21,13 @@ from typing import Any
 import casadi as ca
 from casadi import MX
 
+from mbdy.engine.model.laws import sticks
 from mbdy.engine.model.owners import Owner, constraint
 from mbdy.engine.model.ports import NOWHERE, Ports, ports, spins
 from mbdy.engine.model.system import INERTIAL, Body, Joint, Model
 from mbdy.engine.model.topology import ROOT, tree
 from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, WORK_ERROR, switched
-from mbdy.engine.order_n import closure_momenta, gravity_gradient
+from mbdy.engine.order_n import closure_momenta, gravity_gradient, holding
 from mbdy.engine.order_n import flexible_body as deformation
 from mbdy.engine.order_n import output_kernels as observe
 from mbdy.engine.order_n import sweeps as order_n
@@ -72,6 +73,8 @@ class Equations:
     """What parameters must keep, lest constants in ``k`` are no numbers."""
     pivots: ca.Function | None = None
     """What each speed of a joint moves, and the margin of that joint: `mbdy.engine.order_n.sweeps.pivots`."""
+    holding: ca.Function | None = None
+    """Of models with friction that sticks: `mbdy.engine.order_n.holding`."""
     gaps: ca.Function | None = None
     assemble: ca.Function | None = None
     restore: ca.Function | None = None
@@ -112,7 +115,7 @@ class Equations:
     @property
     def functions(self) -> tuple[ca.Function, ...]:
         always = (self.prepare, self.start, *(self.balance or (self.derivatives, self.outputs)))
-        some = (self.steepest, self.pivots, self.latch, self.gaps, self.assemble, self.restore)
+        some = (self.steepest, self.pivots, self.holding, self.latch, self.gaps, self.assemble, self.restore)
         return (*always, *(f for f in some if f is not None))
 
 
@@ -220,14 +223,15 @@ class _Assembly:
         vectors = self.symbols()
         x, u, k = vectors.values()
         s, locks, constraints = MX.sym("s", self.layout.n_x), self.locks(), self.model.constraints
+        latched = constraints or locks or self.sticking
         return Equations(
             ports=self.ports,
             **self.moving_functions(),
             start=_function("start", {"s": s, "k": k}, x=self.start(s, k)),
             pivots=_function("pivots", vectors, **self.pivots(x, u, k, Kernels())),
-            latch=_function("latch", vectors, **self.latch(x, u, k)) if constraints or locks else None,
+            latch=_function("latch", vectors, **self.latch(x, u, k)) if latched else None,
             **self.closing(),
-            **(self.impulses() if constraints or locks else {}),
+            **(self.impulses() if latched else {}),
             loop_rows=tuple(str(constraint(each)) for each in constraints for _ in range(each.size)),
             columns=closing_columns(self.model, self.ports, self.layout),
             resistances=resistances(self.layout),
@@ -257,9 +261,20 @@ class _Assembly:
             "prepare": _function("prepare", {"p": p}, k=self.prepare(p)),
             "derivatives": _function("derivatives", vectors, xdot=x_rate),
             "outputs": _function("outputs", vectors, y=y),
+            "holding": _function("holding", vectors, **self.holding(x, u, k)) if self.sticking else None,
             "balance": balance if WORK_ERROR in self.ports.by_name else None,
             "operations": operations,
         }
+
+    @property
+    def sticking(self) -> bool:
+        """Whether there is friction that sticks."""
+        return any(kind.sticking for kind in self.layout.structures)
+
+    def holding(self, x: MX, u: MX, k: MX) -> dict[str, MX]:
+        """What decides which degrees of freedom friction holds, after all sweeps."""
+        system = self.in_joint_frames(self.system(x, u, k, Kernels()), k)
+        return holding.held(system, self.moving(system, u, k)[0])
 
     def symbols(self) -> dict[str, MX]:
         """The vectors ``x``, ``u`` and ``k`` by name."""
@@ -484,7 +499,8 @@ class _Assembly:
     def steps(self, known: System, u: MX, k: MX, largest: MX) -> tuple[list[BodyState], Loops]:
         """The bodies' states with the step of `assemble` in the place of their speeds, and the loops that make it."""
         inputs = [self.stopping(*each) for each in zip(known.states, known.inputs, known.structures, strict=True)]
-        inputs = [replace(each, acceleration=MX.zeros(each.acceleration.shape)) for each in inputs]
+        still = ({name: MX.zeros(getattr(each, name).shape) for name in ("acceleration", "stop")} for each in inputs)
+        inputs = [replace(each, **zeros) for each, zeros in zip(inputs, still, strict=True)]
 
         def small(loops: Loops) -> list[MX]:
             return [ca.if_else(ca.norm_inf(of.phi) < largest, -of.phi, 0) for of in loops.motions]
@@ -590,6 +606,7 @@ class _Assembly:
     def stopping(state: BodyState, inputs: BodyInputs, kind: Structure) -> BodyInputs:
         """A joint's inputs for the latch: held where prescribed or locked, the locked speeds brought to zero."""
         acceleration, switches, places = MX.zeros(inputs.acceleration.shape), inputs.switches, switched(kind.motion)
+        stop = -state.u if kind.sticking else inputs.stop
         if places:
             prescribed, locked = switches[: len(places), 0], switches[len(places) :, 0]
             for place, i in enumerate(places):
@@ -598,7 +615,7 @@ class _Assembly:
         return BodyInputs(
             forces=MX.zeros(inputs.forces.shape), modal=MX.zeros(inputs.modal.shape),
             effort=MX.zeros(inputs.effort.shape), rest=MX.zeros(inputs.rest.shape),
-            acceleration=acceleration, switches=switches, torques=MX.zeros(inputs.torques.shape),
+            acceleration=acceleration, switches=switches, torques=MX.zeros(inputs.torques.shape), stop=stop,
         )  # fmt: skip
 
     def outputs(self, x: MX, u: MX, k: MX, kernels: Kernels) -> tuple[MX, MX]:
@@ -669,6 +686,7 @@ class _Assembly:
             acceleration=self.input(u, f"{stem}.acceleration"),
             switches=self.input(u, f"{stem}.prescribed", f"{stem}.locked"),
             torques=self.input(u, *(f"{name}.{wheel}.torque" for wheel in body.wheels)),
+            stop=MX.zeros(body.joint.n_u if not body.joint.floating and sticks(body.joint.laws) else 0),
         )
 
     def swept_gravity(self, u: MX) -> MX:

@@ -115,7 +115,7 @@ def loads(kind: Structure, leaf: bool) -> ca.Function:
     driven, below = drive_symbols(kind), symbols(P_below=21, p_below=6)
     P, p = gathered(kind, leaf, k["M"], p_body, **below)
     f = P @ A + p + closing
-    constrained, _ = drive(kind, **driven)
+    constrained, _ = drive(kind, driven, k)
     inputs |= driven | ({} if leaf else below)
     moment = f[:3] - ca.cross(k["at_b"], f[3:]) if kind.offset else f[:3]
     load = ca.vertcat(own_axes(kind, k, moment), own_axes(kind, k, f[3:]))

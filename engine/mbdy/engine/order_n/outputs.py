@@ -211,8 +211,7 @@ def reactions(system: System, moves: list[BodyMotion], body: int) -> dict[str, M
     m, inputs = moves[body], system.inputs[body]
     return system.kernels.call(
         observe.loads, system.structures[body], not m.below,
-        S=m.S, k=system.constants[body], p=m.p, tau=m.tau, A=m.A, closing=m.closing, acceleration=inputs.acceleration,
-        switches=inputs.switches, **m.below,
+        S=m.S, k=system.constants[body], p=m.p, tau=m.tau, A=m.A, closing=m.closing, **inputs.driven, **m.below,
     )  # fmt: skip
 
 

@@ -18,6 +18,8 @@ class Resistances:
     resisted: tuple[int, ...] = ()
     yielding: tuple[int, ...] = ()
     pushes: tuple[int, ...] = ()
+    senses: tuple[int, ...] = ()
+    """In ``k``, of degrees of freedom with friction that sticks (`mbdy.engine.order_n.holding`)."""
 
 
 def resistances(layout: Layout) -> Resistances:
@@ -33,4 +35,5 @@ def resistances(layout: Layout) -> Resistances:
         for kind, speeds in zip(layout.structures, layout.speeds, strict=True)
         for place in range(speeds.start, speeds.start + kind.resistances)
     )
-    return Resistances(tuple(places("step")), tuple(resisted), tuple(places("yielding")), tuple(places("push")))
+    own = (tuple(places(field)) for field in ("yielding", "push", "sense"))
+    return Resistances(tuple(places("step")), tuple(resisted), *own)

@@ -169,27 +169,34 @@ def stand(floating: bool) -> ca.Function:
     return kernel(f"stand_{int(floating)}", inputs, {"C": C_parent @ E.T, "rho": rho})
 
 
-def drive(kind: Structure, acceleration: SX, switches: SX) -> tuple[SX, SX]:
-    """Which speeds are held (1) or free (0), and the acceleration of the held ones."""
+def drive(kind: Structure, driven: dict[str, SX], k: dict[str, SX] | None = None) -> tuple[SX, SX]:
+    """Which speeds are held (1) or free (0), and the acceleration of the held ones, of a joint that is ``driven``
+    (`drive_symbols`); with the body's constants ``k`` also those that friction holds."""
     n = kind.form.n_u
     constrained, forced = SX(n, 1), SX(n, 1)
     places = switched(kind.motion)
     for i, how in enumerate(kind.motion):
         if how == "prescribed":
-            constrained[i], forced[i] = 1, acceleration[i]
+            constrained[i], forced[i] = 1, driven["acceleration"][i]
         elif how == "switchable":
             at = places.index(i)
-            prescribed, locked = switches[at], switches[len(places) + at]
+            prescribed, locked = driven["switches"][at], driven["switches"][len(places) + at]
             constrained[i] = 1 - (1 - prescribed) * (1 - locked)
-            forced[i] = prescribed * (1 - locked) * acceleration[i]
+            forced[i] = prescribed * (1 - locked) * driven["acceleration"][i]
+    for i in range(kind.sticking if k else 0):
+        assert k
+        stuck = (1 - constrained[i]) * (k["sense"][i] == 0)
+        constrained[i], forced[i] = constrained[i] + stuck, forced[i] + stuck * driven["stop"][i]
     return constrained, forced
 
 
 def drive_symbols(kind: Structure) -> dict[str, SX]:
-    """Symbols of the prescribed accelerations and the switches (prescribed, then locked) of a joint."""
+    """Symbols of the prescribed accelerations and the switches (prescribed, then locked) of a joint; and where friction
+    sticks, of the accelerations of what it holds."""
     n = kind.form.n_u
     constrained = any(how != "free" for how in kind.motion)
-    return symbols(acceleration=n if constrained else 0, switches=2 * len(switched(kind.motion)))
+    driven = symbols(acceleration=n if constrained else 0, switches=2 * len(switched(kind.motion)))
+    return driven | (symbols(stop=n) if kind.sticking else {})
 
 
 def inward(
@@ -207,7 +214,7 @@ def inward(
     passage, S = passage_of(kind, k, inputs)
     driven, below, lag = drive_symbols(kind), symbols(P_below=21, p_below=6), SX.sym("lag", kind.resistances)
     P, p = gathered(kind, leaf, k["M"], p_body, **below)
-    constrained, forced = drive(kind, **driven)
+    constrained, forced = drive(kind, driven, k)
     active = [i for i, how in enumerate(kind.motion) if how != "prescribed"]
     free = 1 - constrained[active, 0]
     S_f = S[:, active] @ ca.diag(free) if active else SX(6, 0)
@@ -232,7 +239,7 @@ def inward(
         outputs |= {"S_free": S_f, "solved": of_forces}
     if not root:
         P_a = spatial.symmetric(spatial.upper(P - U @ g), 6)
-        if kind.turns and kind.motion == ("free",) and not kind.resistances:
+        if kind.turns and kind.motion == ("free",) and not kind.resistances and not kind.sticking:
             P_a[2, :], P_a[:, 2] = SX(1, 6), SX(6, 1)
         p_a = p + P_a @ a_c + U @ t
         P_parent, p_parent = spatial.upper(passage.inertia(P_a)), passage.force(p_a)
@@ -259,7 +266,7 @@ def pivots(kind: Structure, leaf: bool) -> ca.Function:
     inputs, k, S = body_symbols(kind, S=subspace(kind))
     driven, below = drive_symbols(kind), {} if leaf and not kind.flex else symbols(P_below=21)
     P, _ = gathered(kind, leaf, k["M"], SX(6, 1), P_below=below.get("P_below", SX(21, 1)), p_below=SX(6, 1))
-    constrained, _ = drive(kind, **driven)
+    constrained, _ = drive(kind, driven)  # what friction holds must move inertia too
     nt, found, first = kind.form.translations, SX.ones(kind.form.n_u, 1), P
     for i in sorted((i for i, how in enumerate(kind.motion) if how != "prescribed"), key=lambda i: (i >= nt, -i)):
         felt, size = P @ S[:, i], ca.trace(first[:3, :3] if i >= nt else first[3:, 3:])

@@ -77,7 +77,7 @@ def _of_body(body: Body, kind: Structure, begin: int, ports: Ports) -> Iterator[
         for value in (value for law in laws_of(kind.laws) for value in law.values if value.parameter):
             for i in range(fields.places(value.name).stop - fields.places(value.name).start):
                 text = _words(value, f"{joint}.{value.below}")
-                yield _rule(ports, joint, value.name, place(value.name, i), text, slice(i, i + 1))
+                yield _rule(ports, joint, value.key, place(value.name, i), text, slice(i, i + 1))
     bearings = 0
     for i, (wheel, rotor) in enumerate(zip(wheels_of(body), body.wheels.values(), strict=True)):
         text = "must be > 0 kg.m2, and no more than its body, which includes its wheels, has about their axes"

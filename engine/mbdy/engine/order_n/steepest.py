@@ -95,7 +95,7 @@ def _strengths(body: Body, ports: Ports) -> Iterator[tuple[str, int]]:
     stems += [(f"{body.name}.{wheel}", BEARING) for wheel, rotor in body.wheels.items() if rotor.bearing]
     for stem, values in stems:
         for value in values.values():
-            variable = ports.by_name.get(f"{stem}.{value.name}")
+            variable = ports.by_name.get(f"{stem}.{value.key}")
             if variable and variable.causality == "parameter":
                 scalars = range(variable.places.start, variable.places.stop)
                 for place in value.strengths(scalars):

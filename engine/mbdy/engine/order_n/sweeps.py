@@ -39,6 +39,14 @@ class BodyInputs:
     acceleration: MX
     switches: MX
     torques: MX
+    stop: MX = field(default_factory=MX)
+    """Accelerations of speeds that friction holds, of joints with friction that sticks: zero but for impulses."""
+
+    @property
+    def driven(self) -> dict[str, MX]:
+        """What drives a joint, by the names of `mbdy.engine.order_n.rigid_body.drive`."""
+        driven = {"acceleration": self.acceleration, "switches": self.switches}
+        return driven | ({"stop": self.stop} if self.stop.numel() else {})
 
 
 @dataclass(frozen=True)
@@ -224,11 +232,9 @@ def pivots(system: System) -> tuple[list[MX], list[MX]]:
     for j in system.tree.inward:
         m, kind = moves[j], system.structures[j]
         below = {"P_below": m.below["P_below"]} if m.below else {}
-        switches = system.inputs[j].switches
         results = system.kernels.call(
-            rigid.pivots, kind, not m.below, S=m.S, k=system.constants[j], switches=switches,
-            acceleration=system.inputs[j].acceleration, **below,
-        )  # fmt: skip
+            rigid.pivots, kind, not m.below, S=m.S, k=system.constants[j], **system.inputs[j].driven, **below
+        )
         found[j], margins[j] = results["pivots"], results["margin"]
         for child in system.tree.children[j]:
             if found[child].numel():
@@ -366,8 +372,8 @@ def _inward(j: int, system: System, moves: list[BodyMotion]) -> None:
         others = {name.replace("below", "others"): value for name, value in moves[parent].below.items()}
     results = system.kernels.call(
         rigid.inward, kind, parent == ROOT, not m.below, system.loops, bool(others), geared,
-        **at_joint(kind, m), c=m.c, k=system.constants[j], p=m.p, tau=m.tau, acceleration=inputs.acceleration,
-        switches=inputs.switches, **m.below, **({} if m.lag is None else {"lag": m.lag}), **others,
+        **at_joint(kind, m), c=m.c, k=system.constants[j], p=m.p, tau=m.tau, **inputs.driven,
+        **m.below, **({} if m.lag is None else {"lag": m.lag}), **others,
     )  # fmt: skip
     m.g, m.t, m.a_c, m.forced = (results[name] for name in ("g", "t", "a_c", "forced"))
     if system.loops:

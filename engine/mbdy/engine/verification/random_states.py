@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.model.law import Law
-from mbdy.engine.model.laws import JOINT_VALUES, LAWS, laws_of
+from mbdy.engine.model.laws import LAWS, laws_of
 from mbdy.engine.model.ports import Ports, StatePart, coordinates, ports, speeds
 from mbdy.engine.model.system import Body, Joint, Model
 from mbdy.engine.model.variables import Variable
@@ -74,8 +74,8 @@ def variants(table: Ports, p: Array) -> Iterator[tuple[str, Array]]:
 def _strengths(parameter: Variable, law: Law) -> Iterable[int]:
     """Places in ``p`` of what is zero where ``law`` is left out, of joints, bearings and modes alike."""
     places = range(parameter.offset, parameter.offset + parameter.size)
-    names = {value.name for value in law.values}
-    return JOINT_VALUES[parameter.quantity].strengths(places) if parameter.quantity in names else ()
+    value = next((value for value in law.values if value.key == parameter.quantity), None)
+    return value.strengths(places) if value else ()
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,11 @@ def resists(names: Collection[str]) -> bool:
     return any(law.resistance for law in laws_of(names))
 
 
+def sticks(names: Collection[str]) -> bool:
+    """Whether a joint with the laws called ``names`` has one that holds at rest."""
+    return any(law.sticks for law in laws_of(names))
+
+
 def laws_of(names: Collection[str]) -> tuple[Law, ...]:
     """The laws of a joint that has those called ``names`` besides spring and damper."""
     return tuple(law for law in LAWS if law.always or law.name in names)

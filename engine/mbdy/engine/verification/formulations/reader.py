@@ -157,7 +157,11 @@ def _constants(model: Model, table: Ports, p: Array, body: Body) -> Constants:
         frame=frame,
         translations=axes[: joint.n_translations],
         rotations=axes[joint.n_translations :],
-        efforts={law: read(f"{stem}.{law}") for law in JOINT_VALUES if f"{stem}.{law}" in table.by_name},
+        efforts={
+            name: read(f"{stem}.{value.key}")
+            for name, value in JOINT_VALUES.items()
+            if f"{stem}.{value.key}" in table.by_name
+        },
         spins=read(*(f"{name}.{wheel}.inertia" for wheel in body.wheels)),
         spin_axes=_units(read(*(f"{name}.{wheel}.axis" for wheel in body.wheels))),
         bearings=np.array([bearing(f"{name}.{wheel}") for wheel in body.wheels]).reshape(-1, 3),

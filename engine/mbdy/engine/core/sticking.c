@@ -1,0 +1,291 @@
+/* Friction that sticks: which degrees of freedom it holds, with which sense it acts on those that slip, and where in a step
+   either changes.
+
+   A sense is in k: 0 holds a degree of freedom, 1 and -1 are the sign of the rate against which Coulomb's friction acts. It
+   stays between events: a rate that passes zero, and an effort that passes what holds. Who is at rest then is tried as held.
+   Which of them are is a linear complementarity problem: each is held by no more than its breakaway effort, or slips against
+   all of that and accelerates so. It is solved by block principal pivoting (J. J. Judice, F. M. Pires, Computers & Operations
+   Research 21 (1994) 587-596), each pivot one evaluation of the equations, loops and all. Those that slip feel Coulomb's
+   friction from then on, which may let others break away in their turn. */
+
+#include "inside.h"
+
+#include <math.h>
+#include <string.h>
+
+/* [rad/s, m/s] A rate below this is rest where nothing says that it has just begun; rounding of one that just did. */
+#define AT_REST 1e-12
+#define NO_RATE 1e-15
+/* Part of the breakaway effort beyond it that breaks away. */
+#define PASSED 1e-9
+/* In loops, rates that are this part of what they were at the begin pass zero together; and accelerations, of what they are
+   without friction, that are rounding. */
+#define TOGETHER 1e-6
+#define NO_ACCELERATION 1e-8
+/* Part of an internal step to which events are located; trials of that, and events in one. */
+#define LOCATED 1e-13
+#define LOCATING 100
+#define MOST_EVENTS 1000
+/* Pivots of all at once that may bring no improvement before single ones follow, and most of all. */
+#define BLOCKS 4
+#define MOST_PIVOTS 200
+
+static double *sense(const mbdy_core *core, int i) { return core->vector[MBDY_K] + core->model->senses[i]; }
+
+/* What holding.py has at x and u, those of the core where NULL, under the senses of now. */
+static void look(mbdy_core *core, const double *x, const double *u) {
+    struct mbdy_sticking *at = &core->sticking;
+    double *const results[] = {at->effort, at->acceleration, at->rate, at->driven, at->coulomb, at->breakaway};
+    core->arg[0] = x ? x : core->vector[MBDY_X];
+    core->arg[1] = u ? u : core->vector[MBDY_U];
+    core->arg[2] = core->vector[MBDY_K];
+    for (int i = 0; i < 6; i++) core->res[i] = results[i];
+    mbdy_evaluate(core, MBDY_HOLDING);
+    for (int i = 0; i < 6; i++) core->res[i] = NULL;
+}
+
+static int wrong(const mbdy_core *core, int i) {
+    const struct mbdy_sticking *at = &core->sticking;
+    const double s = *sense(core, i);
+    if (!at->tried[i]) return 0;
+    return s == 0.0 ? fabs(at->effort[i]) > at->breakaway[i] * (1.0 + PASSED) : s * at->acceleration[i] < 0.0;
+}
+
+/* Of those that are tried: held, or slipping against all that would hold them. */
+static void pivot(mbdy_core *core, const double *x, const double *u) {
+    const struct mbdy_sticking *at = &core->sticking;
+    const int n = core->model->n_senses;
+    int fewest = n + 1, patience = BLOCKS;
+    for (int turn = 0; turn < MOST_PIVOTS; turn++) {
+        int count = 0, first = -1;
+        for (int i = 0; i < n; i++)
+            if (wrong(core, i) && ++count == 1) first = i;
+        if (!count) return;
+        if (count < fewest) fewest = count, patience = BLOCKS;
+        else patience--;
+        for (int i = first; i < (patience > 0 ? n : first + 1); i++)
+            if (wrong(core, i)) *sense(core, i) = *sense(core, i) == 0.0 ? -copysign(at->breakaway[i] / at->coulomb[i], at->effort[i]) : 0.0;
+        look(core, x, u);
+    }
+}
+
+/* In loops that others hold, friction at its bound moves nothing: those are held too. */
+static void hold_redundant(mbdy_core *core, const double *x, const double *u) {
+    struct mbdy_sticking *at = &core->sticking;
+    const int n = core->model->n_senses;
+    int slipping = 0;
+    for (int i = 0; i < n; i++) slipping |= at->tried[i] && *sense(core, i) != 0.0;
+    if (!core->model->n_rows || !slipping) return;
+    memcpy(at->found, at->acceleration, sizeof(double) * (size_t)n);
+    for (int i = 0; i < n; i++)
+        if (at->tried[i]) at->trial[i] = *sense(core, i), *sense(core, i) = 1e-300;
+    look(core, x, u);
+    for (int i = 0; i < n; i++) {
+        if (!at->tried[i]) continue;
+        const int still = fabs(at->found[i]) <= NO_ACCELERATION * fabs(at->acceleration[i]);
+        *sense(core, i) = still ? 0.0 : at->trial[i];
+        if (still) at->tried[i] = 0;
+    }
+}
+
+/* Those that are tried, as long as some break away that hold others less then. Whether some do. */
+static int settle(mbdy_core *core, const double *x, const double *u) {
+    struct mbdy_sticking *at = &core->sticking;
+    int broken = 0;
+    for (int weaker = 1; weaker;) {
+        weaker = 0;
+        pivot(core, x, u);
+        hold_redundant(core, x, u);
+        for (int i = 0; i < core->model->n_senses; i++) {
+            double *s = sense(core, i);
+            if (!at->tried[i] || *s == 0.0) continue;
+            broken = 1, weaker |= at->breakaway[i] > at->coulomb[i];
+            *s = copysign(1.0, *s), at->tried[i] = 0;
+        }
+        if (weaker) look(core, x, u);
+    }
+    return broken;
+}
+
+void mbdy_decide(mbdy_core *core, const double *x, const double *u) {
+    struct mbdy_sticking *at = &core->sticking;
+    const int n = core->model->n_senses;
+    int changed = 0, any = 0;
+    if (!n) return;
+    look(core, x, u);
+    for (int i = 0; i < n; i++) {
+        double *s = sense(core, i);
+        const double before = *s, rate = at->rate[i];
+        const int resting = at->turning[i] || !(fabs(rate) > AT_REST || *s * rate > 0.0);
+        at->tried[i] = resting && at->driven[i] == 0.0 && at->breakaway[i] > 0.0;
+        at->turning[i] = 0;
+        if (at->tried[i]) *s = 0.0;
+        else *s = rate > 0.0 ? 1.0 : rate < 0.0 ? -1.0 : at->driven[i] == 0.0;
+        any |= at->tried[i], changed |= *s != before;
+    }
+    if (!any) return;
+    if (changed) look(core, x, u);
+    settle(core, x, u);
+}
+
+void mbdy_decide_there(mbdy_core *core, const double *x, const double *u) {
+    for (int i = 0; i < core->model->n_senses; i++) core->sticking.kept[i] = *sense(core, i), *sense(core, i) = 0.0;
+    mbdy_decide(core, x, u);
+}
+
+void mbdy_decide_back(mbdy_core *core) {
+    for (int i = 0; i < core->model->n_senses; i++) *sense(core, i) = core->sticking.kept[i];
+}
+
+void mbdy_loosen(mbdy_core *core) {
+    for (int i = 0; i < core->model->n_senses; i++) *sense(core, i) = 1.0;
+}
+
+void mbdy_forget(mbdy_core *core) {
+    for (int i = 0; i < core->model->n_senses; i++) *sense(core, i) = 0.0;
+}
+
+int mbdy_turn(mbdy_core *core, const double *u) {
+    const struct mbdy_sticking *at = &core->sticking;
+    int moving = 0;
+    mbdy_decide(core, NULL, u);
+    for (int i = 0; i < core->model->n_senses; i++)
+        moving |= *sense(core, i) == 0.0 && at->driven[i] == 0.0 && at->rate[i] != 0.0;
+    if (!moving) return 0;
+    const double before = mbdy_energy(core);
+    mbdy_stop(core, core->vector[MBDY_X], u, NULL);
+    mbdy_leap(core, before);
+    return 1;
+}
+
+/* Whether all that is held, by efforts of the last look that are too large, is held all the same, by others of a redundant set. */
+static int held_by_others(mbdy_core *core, const double *x, const double *u) {
+    struct mbdy_sticking *at = &core->sticking;
+    const int n = core->model->n_senses;
+    if (!core->model->n_rows) return 0;
+    for (int i = 0; i < n; i++) {
+        at->kept[i] = *sense(core, i);
+        at->tried[i] = at->kept[i] == 0.0 && at->driven[i] == 0.0;
+    }
+    const int broken = settle(core, x, u);
+    mbdy_decide_back(core);
+    return !broken;
+}
+
+void mbdy_margins(mbdy_core *core, const double *x, const double *u, double *margins) {
+    struct mbdy_sticking *at = &core->sticking;
+    const int n = core->model->n_senses;
+    int beyond = 0;
+    if (!n) return;
+    look(core, x, u);
+    for (int i = 0; i < n; i++) {
+        const double s = *sense(core, i), most = at->breakaway[i] * (1.0 + PASSED);
+        margins[i] = at->driven[i] != 0.0 || most == 0.0 ? 1.0 : s == 0.0 ? most - fabs(at->effort[i]) : s * at->rate[i] + NO_RATE;
+        beyond |= s == 0.0 && margins[i] < 0.0;
+    }
+    if (!beyond) return;
+    if (!held_by_others(core, x, u)) return;
+    for (int i = 0; i < n; i++)
+        if (*sense(core, i) == 0.0) margins[i] = fmax(margins[i], PASSED * at->breakaway[i]);
+}
+
+/* One step of the integrator over a part of the internal step, from x_begin; its work. */
+static double part_of_step(mbdy_core *core, const struct mbdy_course *by, double from, double to, double h) {
+    memcpy(core->vector[MBDY_X], core->x_begin, sizeof(double) * (size_t)core->model->n_x);
+    const double work = core->integrator->step(core, from, to, h, by->order);
+    mbdy_normalise(core->model, core->vector[MBDY_X]);
+    return work;
+}
+
+/* The least of the margins at the end of a part, each relative to what those that are passed at the end of the whole are
+   there. */
+static double least(mbdy_core *core, const struct mbdy_course *by, double to) {
+    const struct mbdy_sticking *at = &core->sticking;
+    double all = 1.0;
+    mbdy_margins(core, NULL, mbdy_inputs_at(core, to, by->order), core->sticking.margin);
+    for (int i = 0; i < core->model->n_senses; i++)
+        if (at->weight[i] > 0.0 || at->margin[i] < 0.0) all = fmin(all, at->margin[i] * (at->weight[i] > 0.0 ? at->weight[i] : INFINITY));
+    return fmax(all, -1.0);
+}
+
+/* Where, after `from`, the first event is of those that a step to `to` has gone by, by false position (Illinois) within
+   bisection; x is there, and *work that of the way. */
+static double located(mbdy_core *core, const struct mbdy_course *by, double from, double to, double *work) {
+    struct mbdy_sticking *at = &core->sticking;
+    const double near = LOCATED / by->n, scale = by->h * by->n;
+    double a = from, b = to, reached = to, last = 0.0;
+    for (int i = 0; i < core->model->n_senses; i++) at->weight[i] = at->margin[i] < 0.0 ? -1.0 / at->margin[i] : 0.0;
+    double of_b = -1.0, of_a;
+    memcpy(core->vector[MBDY_X], core->x_begin, sizeof(double) * (size_t)core->model->n_x);
+    of_a = least(core, by, from);
+    for (int i = 0; i < LOCATING && b - a > 2.0 * near; i++) {
+        double s = of_a > 0.0 && i % 3 != 2 ? a + (b - a) * of_a / (of_a - of_b) : 0.5 * (a + b);
+        s = fmin(fmax(s, a + near), b - near);
+        *work = part_of_step(core, by, from, s, scale * (s - from));
+        const double of_s = least(core, by, s);
+        reached = s;
+        if (of_s < 0.0) {
+            b = s, of_b = of_s;
+            if (last < 0.0) of_a *= 0.5;
+        } else {
+            a = s, of_a = of_s;
+            if (last > 0.0) of_b *= 0.5;
+        }
+        last = of_s < 0.0 ? -1.0 : 1.0;
+    }
+    if (reached != b || b == to) *work = part_of_step(core, by, from, b, scale * (b - from)), least(core, by, b);
+    return b;
+}
+
+/* Who passes zero at the end of a part that began with rates `before`. */
+static void mark(mbdy_core *core, const double *before) {
+    struct mbdy_sticking *at = &core->sticking;
+    for (int i = 0; i < core->model->n_senses; i++) {
+        const double s = *sense(core, i), together = core->model->n_rows ? TOGETHER * fabs(before[i]) : 0.0;
+        at->turning[i] = s != 0.0 && (at->margin[i] < 0.0 || fabs(at->rate[i]) < together);
+    }
+}
+
+/* What friction does to prescribed motion is seen in its reaction alone: it needs no event. */
+static void follow_driven(mbdy_core *core) {
+    const struct mbdy_sticking *at = &core->sticking;
+    for (int i = 0; i < core->model->n_senses; i++)
+        if (at->driven[i] != 0.0) *sense(core, i) = at->rate[i] > 0.0 ? 1.0 : at->rate[i] < 0.0 ? -1.0 : 0.0;
+}
+
+int mbdy_slip(mbdy_core *core, const struct mbdy_course *by, double from, double to) {
+    struct mbdy_sticking *at = &core->sticking;
+    const size_t n_x = sizeof(double) * (size_t)core->model->n_x, n = (size_t)core->model->n_senses;
+    double h = by->h;
+    for (int event = 0; event < MOST_EVENTS; event++) {
+        memcpy(core->x_begin, core->vector[MBDY_X], n_x);
+        if (core->model->n_rows) {
+            look(core, NULL, mbdy_inputs_at(core, from, by->order));
+            memcpy(at->before, at->rate, sizeof(double) * n);
+        }
+        double end = to, work = part_of_step(core, by, from, to, h);
+        memset(at->weight, 0, sizeof(double) * n);
+        const int passed = least(core, by, to) < 0.0;
+        if (passed) end = located(core, by, from, to, &work);
+        mbdy_add_work(core, work);
+        if (by->stores_vary) mbdy_shift(core, mbdy_store_work(core, from, end, by->h * by->n * (end - from), by->order));
+        follow_driven(core);
+        if (!passed) return 1;
+        mark(core, at->before);
+        mbdy_turn(core, mbdy_inputs_at(core, end, by->order));
+        if (end >= to) return 1;
+        from = end, h = by->h * by->n * (to - from);
+    }
+    return 0;
+}
+
+size_t mbdy_sticking_reals(const mbdy_model *m) { return 12 * (size_t)m->n_senses; }
+
+void mbdy_sticking_room(mbdy_core *core, double *at, int *places) {
+    struct mbdy_sticking *it = &core->sticking;
+    const int n = core->model->n_senses;
+    double **const all[] = {&it->effort, &it->acceleration, &it->rate, &it->driven, &it->coulomb, &it->breakaway,
+                            &it->margin, &it->weight, &it->before, &it->found, &it->trial, &it->kept};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) *all[i] = at + i * (size_t)n;
+    it->tried = places, it->turning = places + n;
+}
