@@ -71,7 +71,7 @@ def enter(kind: Structure) -> ca.Function:
     )
     passage, _ = passage_of(kind, k, inputs)
     driven = drive_symbols(kind)
-    held, _ = drive(kind, **driven)
+    held, _ = drive(kind, driven, k)
     free = ((1 - held) * effort)[active, 0]
     outputs = {"epsilon": -free, "change": inverse @ free, "N_parent": passage.force(g.T @ free)}
     return kernel(f"enter_{kind_name(kind)}", inputs | driven, {n: ca.densify(SX(v)) for n, v in outputs.items()})
@@ -110,5 +110,5 @@ def entered(system: System, moves: Sequence[BodyMotion], body: int, effort: MX) 
     at_joint = {name: getattr(m, name) for name in joint_symbols(kind)}
     return system.kernels.call(
         enter, kind, k=system.constants[body], **at_joint, g=m.g, inverse=m.inverse, effort=effort,
-        acceleration=inputs.acceleration, switches=inputs.switches,
+        **inputs.driven,
     )  # fmt: skip
