@@ -8,7 +8,7 @@
    Research 21 (1994) 587-596), each pivot one evaluation of the equations, loops and all. Those that slip feel Coulomb's
    friction from then on, which may let others break away in their turn. */
 
-#include "inside.h"
+#include "strides.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,10 +22,11 @@
    without friction, that are rounding. */
 #define TOGETHER 1e-6
 #define NO_ACCELERATION 1e-8
-/* Part of an internal step to which events are located; trials of that, and events in one. */
+/* Part of an internal step to which events are located; trials of that, and events in one; looks within a stride. */
 #define LOCATED 1e-13
 #define LOCATING 100
 #define MOST_EVENTS 1000
+#define LOOKS 8
 /* Pivots of all at once that may bring no improvement before single ones follow, and most of all. */
 #define BLOCKS 4
 #define MOST_PIVOTS 200
@@ -199,10 +200,10 @@ static double part_of_step(mbdy_core *core, const struct mbdy_course *by, double
 
 /* The least of the margins at the end of a part, each relative to what those that are passed at the end of the whole are
    there. */
-static double least(mbdy_core *core, const struct mbdy_course *by, double to) {
+static double least(mbdy_core *core, const double *x, const double *u) {
     const struct mbdy_sticking *at = &core->sticking;
     double all = 1.0;
-    mbdy_margins(core, NULL, mbdy_inputs_at(core, to, by->order), core->sticking.margin);
+    mbdy_margins(core, x, u, core->sticking.margin);
     for (int i = 0; i < core->model->n_senses; i++)
         if (at->weight[i] > 0.0 || at->margin[i] < 0.0) all = fmin(all, at->margin[i] * (at->weight[i] > 0.0 ? at->weight[i] : INFINITY));
     return fmax(all, -1.0);
@@ -217,12 +218,12 @@ static double located(mbdy_core *core, const struct mbdy_course *by, double from
     for (int i = 0; i < core->model->n_senses; i++) at->weight[i] = at->margin[i] < 0.0 ? -1.0 / at->margin[i] : 0.0;
     double of_b = -1.0, of_a;
     memcpy(core->vector[MBDY_X], core->x_begin, sizeof(double) * (size_t)core->model->n_x);
-    of_a = least(core, by, from);
+    of_a = least(core, NULL, mbdy_inputs_at(core, from, by->order));
     for (int i = 0; i < LOCATING && b - a > 2.0 * near; i++) {
         double s = of_a > 0.0 && i % 3 != 2 ? a + (b - a) * of_a / (of_a - of_b) : 0.5 * (a + b);
         s = fmin(fmax(s, a + near), b - near);
         *work = part_of_step(core, by, from, s, scale * (s - from));
-        const double of_s = least(core, by, s);
+        const double of_s = least(core, NULL, mbdy_inputs_at(core, s, by->order));
         reached = s;
         if (of_s < 0.0) {
             b = s, of_b = of_s;
@@ -233,7 +234,10 @@ static double located(mbdy_core *core, const struct mbdy_course *by, double from
         }
         last = of_s < 0.0 ? -1.0 : 1.0;
     }
-    if (reached != b || b == to) *work = part_of_step(core, by, from, b, scale * (b - from)), least(core, by, b);
+    if (reached != b || b == to) {
+        *work = part_of_step(core, by, from, b, scale * (b - from));
+        least(core, NULL, mbdy_inputs_at(core, b, by->order));
+    }
     return b;
 }
 
@@ -265,7 +269,7 @@ int mbdy_slip(mbdy_core *core, const struct mbdy_course *by, double from, double
         }
         double end = to, work = part_of_step(core, by, from, to, h);
         memset(at->weight, 0, sizeof(double) * n);
-        const int passed = least(core, by, to) < 0.0;
+        const int passed = least(core, NULL, mbdy_inputs_at(core, to, by->order)) < 0.0;
         if (passed) end = located(core, by, from, to, &work);
         mbdy_add_work(core, work);
         if (by->stores_vary) mbdy_shift(core, mbdy_store_work(core, from, end, by->h * by->n * (end - from), by->order));
@@ -277,6 +281,29 @@ int mbdy_slip(mbdy_core *core, const struct mbdy_course *by, double from, double
         from = end, h = by->h * by->n * (to - from);
     }
     return 0;
+}
+
+double mbdy_turns_at(mbdy_core *core, const struct stride *s, int order, double from, double to) {
+    struct mbdy_sticking *at = &core->sticking;
+    const size_t n = (size_t)core->model->n_senses;
+    double a = 0.0, b = 0.0;
+    memset(at->weight, 0, sizeof(double) * n);
+    memset(at->before, 0, sizeof(double) * n);
+    for (double value = 1.0; value >= 0.0;) {
+        if (b >= 1.0) return 2.0;
+        a = b, b += 1.0 / LOOKS;
+        s->by->between(s->terms, s->each, s->n, b, core->x_stage);
+        value = least(core, core->x_stage, mbdy_inputs_at(core, from + b * (to - from), order));
+    }
+    while (b - a > LOCATED) {
+        const double part = 0.5 * (a + b);
+        s->by->between(s->terms, s->each, s->n, part, core->x_stage);
+        *(least(core, core->x_stage, mbdy_inputs_at(core, from + part * (to - from), order)) < 0.0 ? &b : &a) = part;
+    }
+    s->by->between(s->terms, s->each, s->n, b, core->x_stage);
+    mbdy_margins(core, core->x_stage, mbdy_inputs_at(core, from + b * (to - from), order), at->margin);
+    mark(core, at->before);
+    return b;
 }
 
 size_t mbdy_sticking_reals(const mbdy_model *m) { return 12 * (size_t)m->n_senses; }

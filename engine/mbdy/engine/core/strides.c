@@ -154,12 +154,17 @@ static int stride_taken(mbdy_core *core, const struct stride *s, const struct mb
     }
     if (++*strides > MOST_STRIDES) return stride_stuck(core, done, h);
     s->by->polynomial(core, h, s->end, work, s->terms);
-    const struct mbdy_crossing at = mbdy_crossing(core, s, by->order, from, h == room ? 1.0 : from + h / by->H, h);
-    if (at.row >= 0) {
+    struct mbdy_crossing at = mbdy_crossing(core, s, by->order, from, h == room ? 1.0 : from + h / by->H, h);
+    head[TURNING] = 0.0;
+    if (core->model->n_senses) {
+        const double part = mbdy_turns_at(core, s, by->order, from, h == room ? 1.0 : from + h / by->H);
+        if (part <= at.part) at = (struct mbdy_crossing){-1, part}, head[TURNING] = 1.0;
+    }
+    if (at.row >= 0 || head[TURNING] != 0.0) {
         h *= at.part;
         work = s->by->attempt(core, from, from + h / by->H, h, by->order, s->slope, s->end, s->error);
         s->by->polynomial(core, h, s->end, work, s->terms);
-        s->sides[at.row] *= -2.0;
+        if (at.row >= 0) s->sides[at.row] *= -2.0;
         head[NEXT] = 0.0;
     }
     memcpy(s->slope, s->by->last(core), stride_bytes(s->each));
@@ -189,6 +194,7 @@ static int stride_ended(mbdy_core *core, const struct stride *s, const struct mb
     mbdy_add_work(core, whole - s->head[DONE]);
     if (by->stores_vary) mbdy_shift(core, mbdy_store_work(core, from, to, s->head[LENGTH], by->order));
     if (core->model->n_rows) s->head[SLOPE] = 0.0;
+    if (s->head[TURNING] != 0.0) mbdy_turn(core, mbdy_inputs_at(core, to, by->order)), s->head[SLOPE] = s->head[TURNING] = 0.0;
     for (int i = 0; i < s->indicators; i++) {
         if (fabs(s->sides[i]) <= 1.0) continue;
         if (core->n_events == MBDY_MOST_EVENTS) return stride_stuck(core, at, s->head[LENGTH]);
