@@ -59,14 +59,26 @@ class Loop:
         return {"arm.joint.torque": TORQUE * self.amplifier.step(t, error)}
 
 
-def test_the_limit_cycle_of_a_double_integrator_with_a_minimum_on_time():
+def test_steps_by_a_tolerance_find_switches_of_a_swing():
+    """Its angle leaves the zone of an amplifier that drives nothing and comes back, each at the arc of a cosine."""
+    amplifier = SwitchingAmplifier(0.5)
+    model, loop = hinge(angle=1.0, stiffness=INERTIA), Loop(amplifier)
+    free = lambda t, y: {"arm.joint.torque": 0.0 * loop(t, y)["arm.joint.torque"]}  # noqa: E731
+    plant = Plant(model, integrator="dopri5", tolerance=1e-12, interpolation="linear")
+    found = simulate_located(plant, until=6.0, every=1.0, controller=free, blocks=[amplifier])
+    times = [math.pi * third / 3 for third in (1, 2, 4, 5)]
+    np.testing.assert_allclose([s.time for s in found.switches if s.time], times, atol=LOCATED)
+
+
+@pytest.mark.parametrize("how", [{"step": 0.1}, {"integrator": "dopri5"}], ids=["rk4", "dopri5"])
+def test_the_limit_cycle_of_a_double_integrator_with_a_minimum_on_time(how):
     """Each pulse turns the rate over, half a minimum impulse to the other sign; between them it coasts through the
     zone: a cycle of 2 (2 (zone - gain w)/w + minimum on time)."""
     zone, gain, on = 0.01, 0.5, 0.04
     w = 0.5 * TORQUE * on / INERTIA
     model = hinge(rate=w)
     amplifier = SwitchingAmplifier(zone, minimum_on=on)
-    located = simulate_located(model, until=40.0, every=0.5, controller=Loop(amplifier, gain), step=0.1)
+    located = simulate_located(model, until=40.0, every=0.5, controller=Loop(amplifier, gain), **how)
     coast = 2.0 * (zone - gain * w) / w
     begins = 0.5 * coast + (coast + on) * np.arange(len(located.pulses(0)))
     assert len(begins) > 8

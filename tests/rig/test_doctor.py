@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mbdy.app.rig import rig
-from mbdy.blocks.rig.doctor import CPUS, Condition, examine
+from mbdy.blocks.rig.doctor import CPUS, Symptom, examine
 
 LIMITS = """Limit                     Soft Limit           Hard Limit           Units
 Max locked memory         {} {} bytes
@@ -37,7 +37,7 @@ READY = {
 """A machine on which all is as it should be."""
 
 
-def found(folder, changes=None) -> dict[str, Condition]:
+def found(folder, changes=None) -> dict[str, Symptom]:
     for name, text in {**READY, **(changes or {})}.items():
         if text is not None:
             path = folder / name

@@ -33,7 +33,7 @@ from mbdy.app.output_files import input_file, output_file, read_for, target
 
 if TYPE_CHECKING:
     from mbdy.blocks.rig import RigResult
-    from mbdy.blocks.rig.doctor import Condition
+    from mbdy.blocks.rig.doctor import Symptom
     from mbdy.blocks.rig.requirement import Requirement
     from mbdy.engine import Model
 
@@ -311,7 +311,7 @@ def doctor(
     _answer(words, facts, judged, verdict, as_json=as_json)
 
 
-def _show_findings(findings: Sequence[Condition]) -> None:
+def _show_findings(findings: Sequence[Symptom]) -> None:
     from rich.table import Table
 
     table = Table("", "for real time", "found", "remedy")

@@ -1,6 +1,7 @@
 """A system as a stepping block: typed ports, fixed-step integrators, simulation under a controller or a table."""
 
 from mbdy.blocks.batch import BatchOutputs, BatchRun, BlockBatch, PlantBatch
+from mbdy.blocks.conditions import Condition
 from mbdy.blocks.control import (
     Block,
     CelestialSensors,
@@ -60,6 +61,7 @@ __all__ = [
     "Block",
     "BlockBatch",
     "CelestialSensors",
+    "Condition",
     "Controller",
     "ControllerError",
     "CosineSlew",

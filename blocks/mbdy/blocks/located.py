@@ -24,6 +24,7 @@ from mbdy.blocks.signals import Signals
 from mbdy.blocks.simulate import Progress, Recorder, ended_by_faults, reported
 from mbdy.blocks.table import InputTable, input_table
 from mbdy.engine import Model
+from mbdy.engine.core.integrators import STEP
 from mbdy.engine.model.faults import OptionError, UnknownNameError
 
 Array = NDArray[np.float64]
@@ -89,7 +90,7 @@ def simulate_located(
     linear: bool = False,
     outputs: Iterable[str] | None = None,
     record: Iterable[str] = (),
-    step: float | str = 1e-3,
+    step: float | str | None = None,
     integrator: str = "rk4",
     tolerance: float | str = TOLERANCE,
     progress: bool | Progress = False,
@@ -98,10 +99,12 @@ def simulate_located(
 
     Arguments that `simulate` has too mean the same there. ``controller`` is called at the end of each internal step
     and what it gives is held over the next; where a block within switches on the way, the step is taken again, to the
-    instant of the switch. That instant is found on the plant's dense output; events in time (the end of a minimum on
-    time, an edge of a pulse, a sample) are ends of steps.
+    instant of the switch. That instant is found on the plant's dense output, or by steps to it where the integrator
+    chooses its steps; events in time (the end of a minimum on time, an edge of a pulse, a sample) are ends of steps.
 
     ``model``      a `Plant` of your own needs ``interpolation="linear"``.
+    ``integrator`` as for a `Plant`. Those that choose their steps take long ones, which suits controllers that only
+                   switch: give the longest ``step`` for others.
     ``blocks``     the controller's blocks that have a memory: switching amplifiers, delays, integrators ...; those of
                    its attribute ``blocks`` where None. Within a step the controller is tried and they are put back, so
                    it must keep nothing else from call to call.
@@ -117,7 +120,8 @@ def simulate_located(
         raise OptionError('simulate_located needs a plant made with interpolation="linear"')
     chosen = _blocks(controller, blocks)
     until = seconds("until", until)
-    every = seconds("every", max(plant.internal_step, usual_period(until)) if every is None else every)
+    usual = STEP if plant.adaptive else plant.internal_step
+    every = seconds("every", max(usual, usual_period(until)) if every is None else every)
     close = resolution(until, every)
     instants = grid("every", every, until, close)
     table = None if inputs is None else input_table(inputs, plant.ports, linear=linear)
@@ -159,6 +163,7 @@ class _March:
     ) -> None:  # fmt: skip
         self.plant, self.controller, self.blocks = plant, controller, blocks
         self.tolerance, self.close, self.time = tolerance, close, 0.0
+        self.window = STEP if plant.adaptive else plant.internal_step
         self.switches: list[Switch] = []
         self.table = TabledInputs(plant, table, close)
         self.loop = ControlLoop(plant, controller, self.table.taken, signals)
@@ -176,16 +181,17 @@ class _March:
             due = [block.next_time(self.time) for block in self.blocks]
             end = min([target, *due])
             end = target if end > target - self.close else max(end, self.time + self.close)
-            parts = max(1, math.ceil((end - self.time) / self.plant.internal_step - 1e-9))
+            internal = self.plant.next_step if self.plant.adaptive else self.plant.internal_step
+            parts = max(1, math.ceil((end - self.time) / internal - 1e-9))
             after = end if parts == 1 else self.time + (end - self.time) / parts
             if self._stepped(after, recorder, [when > after + self.close for when in due]):
                 events += 1
-            if self.time - counted > self.plant.internal_step:
+            if self.time - counted > self.window:
                 events, counted = 0, self.time
             if events > MOST_SWITCHES:
                 raise StateError(
                     f"the blocks switch more than {MOST_SWITCHES} times within one step of "
-                    f"{self.plant.internal_step} s; give the amplifier hysteresis or a minimum on time"
+                    f"{self.window} s; give the amplifier hysteresis or a minimum on time"
                 )
 
     def _stepped(self, after: float, recorder: Recorder, watched: list[bool]) -> bool:
@@ -201,9 +207,16 @@ class _March:
         if self._guard(watched) > 0.0:
             dense = DenseStep(plant, begin, after - begin, x_begin, plant.state, u_begin, u_end)
 
+            def outputs(t: float) -> Outputs:
+                if not plant.adaptive:
+                    return dense.outputs(t)
+                plant.restore(before)
+                self.table.ahead(t)
+                return plant.step(t - begin) if t > begin else plant.outputs()
+
             def guard(t: float) -> float:
                 self._put_back(memories)
-                self._tried(t, dense.outputs(t))
+                self._tried(t, outputs(t))
                 return self._guard(watched)
 
             switch = max(crossing(guard, begin, after, self.tolerance), begin + self.close)

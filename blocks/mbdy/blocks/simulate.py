@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -11,6 +11,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mbdy.blocks.conditions import Condition, Conditions
 from mbdy.blocks.control_loop import Controller, ControllerError, ControlLoop
 from mbdy.blocks.errors import StateError, StepError, VariableError
 from mbdy.blocks.grids import (
@@ -65,6 +66,7 @@ def simulate(
     inputs: str | PathLike[str] | Mapping[str, ArrayLike] | InputTable | None = None,
     linear: bool = False,
     profiles: Mapping[str, Profile] | None = None,
+    conditions: Sequence[Condition] = (),
     outputs: Iterable[str] | None = None,
     record: Iterable[str] = (),
     step: float | str | None = None,
@@ -88,6 +90,8 @@ def simulate(
     ``profiles``    motions of prescribed degrees of freedom by joint, ``{"panel.joint": CosineSlew(...)}`` or, of one
                     of several, ``"yoke.joint[2]"``, exact at every stage of the integrator. Their starts are set,
                     switchable ones are switched to prescribed. A `Plant` needs quadratic inputs for them.
+    ``conditions``  what acts by itself, each a `Condition`: a lock at an angle, a parameter at a speed, at the instant
+                    located to 1e-9 s of the integrator's motion. ``run.crossings`` tells when.
     ``outputs``     names or patterns (``"bus.*"``) to record; all by default.
     ``record``      names or patterns of inputs to record too (``"bus.x.torque"``, ``"*.torque"``): what controller,
                     table or profile has them at, each row's from its instant on.
@@ -124,19 +128,30 @@ def simulate(
     rows = (np.zeros(0) if table is None else table.time, np.zeros(0) if prescribed is None else prescribed.breaks)
     times = merged(close, instants, samples, *(row[row < until - close] for row in rows))
     schedule = _Schedule(times, marks(times, instants, close), marks(times, samples, close), table, close, prescribed)
+    if conditions and profiles:
+        raise OptionError("conditions: act between held or linear inputs, and profiles are of second degree; give one")
+    watch = Conditions(plant, conditions, schedule.taken) if conditions else None
+    if watch is not None and not plant.adaptive:
+        schedule = schedule.refined(plant.internal_step)
     if prescribed is not None:
         schedule = schedule.refined(min(plant.internal_step, usual))
     picked = np.array(selected(plant.output_names, outputs, plant.ports.hidden_names), dtype=np.intc)
     recorder = Recorder(plant, picked, len(instants), inputs=record, table=table)
     if prescribed is not None:
         prescribed.begin(schedule.times, close)
-    loop = None if controller is None else ControlLoop(plant, controller, schedule.taken, recorder.signals)
+    loop = (
+        None
+        if controller is None
+        else ControlLoop(
+            plant, controller, schedule.taken if watch is None else {**schedule.taken, **watch.taken}, recorder.signals
+        )
+    )
     with reported(progress) as tell, ended_by_faults(plant, recorder):
-        if loop is None and uniform(times, close) and plant.interpolation != "quadratic":
+        if loop is None and watch is None and uniform(times, close) and plant.interpolation != "quadratic":
             _run_rows(plant, schedule, even_step(times, every, close), recorder, tell)
         else:
             steps = steps_between(schedule.times, close, every, sample)
-            _run_steps(plant, schedule, steps, loop, recorder, tell)
+            _run_steps(plant, schedule, steps, loop, watch, recorder, tell)
     if prescribed is not None:
         prescribed.end()
     if loop is not None:
@@ -285,7 +300,13 @@ def _run_rows(plant: Plant, schedule: _Schedule, step: float, recorder: Recorder
 
 
 def _run_steps(
-    plant: Plant, schedule: _Schedule, steps: Array, loop: ControlLoop | None, recorder: Recorder, tell: Progress
+    plant: Plant,
+    schedule: _Schedule,
+    steps: Array,
+    loop: ControlLoop | None,
+    watch: Conditions | None,
+    recorder: Recorder,
+    tell: Progress,
 ) -> None:
     """``steps`` [s] from one instant to the next where something happens: a sample, a row of the table, a record.
 
@@ -306,8 +327,11 @@ def _run_steps(
         if i:
             if prescribed is not None:
                 prescribed.aim(i)
-            y = plant.step(float(steps[i - 1]))
-            recorder.stepped(y.values)
+            if watch is None:
+                y = plant.step(float(steps[i - 1]))
+                recorder.stepped(y.values)
+            else:
+                y = watch.step(float(steps[i - 1]), recorder)
         if given is not None:
             plant.inputs.values[columns[~ahead]] = given[i, ~ahead]
         if prescribed is not None:
@@ -315,6 +339,8 @@ def _run_steps(
         if loop is not None and schedule.sampled[i]:
             loop.take(time, y if given is None and not prescribed and i else plant.outputs())
         plant.jump()
+        if watch is not None and not i:
+            watch.act(plant.outputs(), recorder)
         if schedule.recorded[i]:
             recorder.add(time, plant.outputs().values)
         if not i % ROWS_AT_ONCE:

@@ -216,9 +216,18 @@ class Plant:
     @property
     def strides(self) -> tuple[int, int]:
         """How many steps an integrator that chooses them has taken since the start, accepted and rejected."""
-        counts = (ctypes.c_double * 2)()
+        accepted, rejected, _ = self._strides()
+        return int(accepted), int(rejected)
+
+    @property
+    def next_step(self) -> float:
+        """[s] How far a step may go from here so that it likely is one internal step."""
+        return min(self.internal_step, self._strides()[2] or STEP)
+
+    def _strides(self) -> tuple[float, float, float]:
+        counts = (ctypes.c_double * 3)()
         self._functions.plant_strides(self._handle, counts)
-        return int(counts[0]), int(counts[1])
+        return counts[0], counts[1], counts[2]
 
     @property
     def middle(self) -> Inputs:

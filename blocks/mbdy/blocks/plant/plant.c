@@ -87,7 +87,7 @@ void plant_tolerate(plant *it, double tolerance) {
 
 const double *plant_events(const plant *it, int *count) { return mbdy_events(it->core, count); }
 
-void plant_strides(const plant *it, double counts[]) { mbdy_strides_of(it->core, counts, counts + 1); }
+void plant_strides(const plant *it, double counts[]) { mbdy_strides_of(it->core, counts); }
 
 void plant_free(plant *it) {
     if (!it) return;

@@ -110,7 +110,7 @@ typedef struct plant {
 plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *derivatives, unsigned manner,
                  plant_logger *logger, void *owner);
 void plant_free(plant *it);
-/* Of integrators whose steps adapt (core.h): the relative tolerance of states, how many steps were accepted and rejected, and where laws of effort switched in the last call. */
+/* Of integrators whose steps adapt (core.h): the relative tolerance of states, how many steps were accepted and rejected and how long the next may be [s]; and where laws of effort switched in the last call. */
 void plant_tolerate(plant *it, double tolerance);
 void plant_strides(const plant *it, double counts[]);
 const double *plant_events(const plant *it, int *count);

@@ -28,7 +28,7 @@ PERMIT_LOCKING = PERMIT.format(user="USER", limit="memlock", value="-1", unit="L
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Symptom:
     """What was found of one thing: ``poor`` makes late cycles at 1 kHz likely, ``fair`` makes them rare."""
 
     name: str
@@ -37,10 +37,10 @@ class Condition:
     remedy: str = ""
 
 
-def examine(root: Path = Path("/")) -> tuple[Condition, ...]:
+def examine(root: Path = Path("/")) -> tuple[Symptom, ...]:
     """All findings of the machine whose ``proc`` and ``sys`` lie in ``root``."""
     if not (root / "proc/version").exists():
-        return (Condition("system", "poor", sys.platform, "run the rig on Linux: only there the loop keeps time"),)
+        return (Symptom("system", "poor", sys.platform, "run the rig on Linux: only there the loop keeps time"),)
     return tuple(check(root) for check in CHECKS)
 
 
@@ -74,31 +74,31 @@ def _cores(text: str) -> set[int]:
     return {core for first, *last in ends for core in range(int(first), int((last or [first])[0]) + 1)}
 
 
-def kernel(root: Path) -> Condition:
+def kernel(root: Path) -> Symptom:
     """Whether the kernel lets go of a core when a loop is due."""
     version, line = _text(root, "proc/version"), _text(root, "proc/cmdline")
     sorts = re.findall(r"PREEMPT\w*", version)
     if _text(root, "sys/kernel/realtime") == "1" or "PREEMPT_RT" in sorts:
-        return Condition("kernel", "good", "PREEMPT_RT")
+        return Symptom("kernel", "good", "PREEMPT_RT")
     remedy = "boot a kernel with PREEMPT_RT (Debian: linux-image-rt-amd64, Ubuntu: the real-time kernel of Ubuntu Pro)"
     if "preempt=full" in line.split():
-        return Condition("kernel", "fair", "preempt=full, without PREEMPT_RT", remedy)
+        return Symptom("kernel", "fair", "preempt=full, without PREEMPT_RT", remedy)
     found = f"{sorts[0] if sorts else 'no preemption'}, without PREEMPT_RT"
     remedy += ", or this one with preempt=full on its command line"
-    return Condition("kernel", "fair" if sorts else "poor", found, remedy)
+    return Symptom("kernel", "fair" if sorts else "poor", found, remedy)
 
 
-def governor(root: Path) -> Condition:
+def governor(root: Path) -> Symptom:
     """Whether cores keep their frequency."""
     governors = sorted(set(_texts(root, f"{CPUS}/cpu[0-9]*/cpufreq/scaling_governor")))
     if not governors:
-        return Condition("governor", "unknown", "no frequency scaling is shown, as in most virtual machines")
+        return Symptom("governor", "unknown", "no frequency scaling is shown, as in most virtual machines")
     good = governors == ["performance"]
     remedy = "" if good else "sudo cpupower frequency-set --governor performance"
-    return Condition("governor", "good" if good else "poor", ", ".join(governors), remedy)
+    return Symptom("governor", "good" if good else "poor", ", ".join(governors), remedy)
 
 
-def idle(root: Path) -> Condition:
+def idle(root: Path) -> Symptom:
     """How long a core takes to wake from its deepest sleep."""
     latencies = [
         int(_text(root, str((state / "latency").relative_to(root))) or 0)
@@ -106,114 +106,112 @@ def idle(root: Path) -> Condition:
         if _text(root, str((state / "disable").relative_to(root))) != "1"
     ]
     if not latencies:
-        return Condition("idle states", "unknown", "none are shown")
+        return Symptom("idle states", "unknown", "none are shown")
     found = f"the deepest takes {max(latencies)} us to wake from"
     if max(latencies) <= LONG_IDLE:
-        return Condition("idle states", "good", found)
-    return Condition("idle states", "fair", found, f"sudo cpupower idle-set --disable-by-latency {LONG_IDLE}")
+        return Symptom("idle states", "good", found)
+    return Symptom("idle states", "fair", found, f"sudo cpupower idle-set --disable-by-latency {LONG_IDLE}")
 
 
-def clock(root: Path) -> Condition:
+def clock(root: Path) -> Symptom:
     """Whether reading the clock is a matter of nanoseconds."""
     source = _text(root, f"{CPUS.rpartition('/')[0]}/clocksource/clocksource0/current_clocksource")
     if not source:
-        return Condition("clock source", "unknown", "not shown")
+        return Symptom("clock source", "unknown", "not shown")
     if source in STEADY_CLOCKS:
-        return Condition("clock source", "good", source)
+        return Symptom("clock source", "good", source)
     remedy = "boot with clocksource=tsc tsc=reliable, if /proc/cpuinfo has constant_tsc and nonstop_tsc"
-    return Condition("clock source", "poor", f"{source}, which takes a call of the kernel", remedy)
+    return Symptom("clock source", "poor", f"{source}, which takes a call of the kernel", remedy)
 
 
-def priority(root: Path) -> Condition:
+def priority(root: Path) -> Symptom:
     """Whether the loop may go before all other processes."""
     limit = _field(_text(root, "proc/self/limits"), "Max realtime priority").split() or ["0"]
     if _privileged(root, CAP_SYS_NICE) or limit[0] != "0":
-        return Condition("real-time priority", "good", "permitted")
-    return Condition("real-time priority", "poor", "not permitted (RLIMIT_RTPRIO is 0)", PERMIT_PRIORITY)
+        return Symptom("real-time priority", "good", "permitted")
+    return Symptom("real-time priority", "poor", "not permitted (RLIMIT_RTPRIO is 0)", PERMIT_PRIORITY)
 
 
-def locking(root: Path) -> Condition:
+def locking(root: Path) -> Symptom:
     """Whether memory may be kept from being paged out."""
     limit = (_field(_text(root, "proc/self/limits"), "Max locked memory").split() or ["0"])[0]
     if _privileged(root, CAP_IPC_LOCK) or limit == "unlimited" or int(limit) >= LOCKED_MEMORY * 2**20:
-        return Condition("locked memory", "good", "permitted")
+        return Symptom("locked memory", "good", "permitted")
     found = f"{int(limit) / 2**20:.3g} MiB permitted (RLIMIT_MEMLOCK), {LOCKED_MEMORY} are needed"
-    return Condition("locked memory", "poor", found, PERMIT_LOCKING)
+    return Symptom("locked memory", "poor", found, PERMIT_LOCKING)
 
 
-def cores(root: Path) -> Condition:
+def cores(root: Path) -> Symptom:
     """Whether a core is kept free for the loop."""
     online, isolated = _cores(_text(root, f"{CPUS}/online")), _cores(_text(root, f"{CPUS}/isolated"))
     allowed = _cores(_field(_text(root, "proc/self/status"), "Cpus_allowed_list"))
     last = max(online, default=0)
     if len(online) < 2:
-        return Condition(
-            "isolated cores", "poor", "one core for the loop and all else", "use a machine with two or more"
-        )
+        return Symptom("isolated cores", "poor", "one core for the loop and all else", "use a machine with two or more")
     if not isolated:
         remedy = (
             f"boot with isolcpus={last} nohz_full={last} rcu_nocbs={last}, then run: taskset -c {last} mbdy rig ..."
         )
-        return Condition("isolated cores", "fair", f"none of {len(online)}", remedy)
+        return Symptom("isolated cores", "fair", f"none of {len(online)}", remedy)
     names = ",".join(map(str, sorted(isolated)))
     if allowed <= isolated:
-        return Condition("isolated cores", "good", f"{names}, and this process runs there")
-    return Condition(
+        return Symptom("isolated cores", "good", f"{names}, and this process runs there")
+    return Symptom(
         "isolated cores", "fair", f"{names}, but this process runs elsewhere", f"taskset -c {names} mbdy rig ..."
     )
 
 
-def siblings(root: Path) -> Condition:
+def siblings(root: Path) -> Symptom:
     """Whether two threads share what one core has."""
     active = _text(root, f"{CPUS}/smt/active")
     if active != "1":
-        return Condition("hyper-threading", "good" if active else "unknown", "off" if active else "not shown")
+        return Symptom("hyper-threading", "good" if active else "unknown", "off" if active else "not shown")
     remedy = "echo off | sudo tee /sys/devices/system/cpu/smt/control"
-    return Condition("hyper-threading", "fair", "on: a busy sibling slows the loop's core", remedy)
+    return Symptom("hyper-threading", "fair", "on: a busy sibling slows the loop's core", remedy)
 
 
-def quota(root: Path) -> Condition:
+def quota(root: Path) -> Symptom:
     """Whether a control group takes the cores away when a share is used up."""
     inside = re.search(r"^0::/(.*)$", _text(root, "proc/self/cgroup"), re.MULTILINE)
     group = inside[1] if inside else ""
     limit = _text(root, f"sys/fs/cgroup/{group}/cpu.max", "sys/fs/cgroup/cpu.max",
                   "sys/fs/cgroup/cpu/cpu.cfs_quota_us") or "max"  # fmt: skip
     if limit.split()[0] in ("max", "-1"):
-        return Condition("processor quota", "good", "none")
+        return Symptom("processor quota", "good", "none")
     found = f"cpu.max is {limit!r}: the loop stops where it is used up"
     remedy = "run without it (docker: no --cpus; systemd: no CPUQuota=) and give cores instead (--cpuset-cpus=3)"
-    return Condition("processor quota", "poor", found, remedy)
+    return Symptom("processor quota", "poor", found, remedy)
 
 
-def container(root: Path) -> Condition:
+def container(root: Path) -> Symptom:
     """Whether the process sees a machine of its own."""
     marked = any((root / name).exists() for name in (".dockerenv", "run/.containerenv"))
     if not marked and not re.search(r"docker|kubepods|lxc|libpod", _text(root, "proc/1/cgroup")):
-        return Condition("container", "good", "none")
+        return Symptom("container", "good", "none")
     remedy = "docker run --cap-add=sys_nice --ulimit rtprio=95 --ulimit memlock=-1 --cpuset-cpus=3 ..."
-    return Condition("container", "fair", "this is one: limits and kernel are its host's", remedy)
+    return Symptom("container", "fair", "this is one: limits and kernel are its host's", remedy)
 
 
-def host(root: Path) -> Condition:
+def host(root: Path) -> Symptom:
     """Whether another system can take the cores away."""
     if "hypervisor" not in _field(_text(root, "proc/cpuinfo"), "flags").split():
-        return Condition("virtual machine", "good", "no")
+        return Symptom("virtual machine", "good", "no")
     stolen = (_field(_text(root, "proc/stat"), "cpu").split() or ["0"] * 8)[7:8] or ["0"]
     found = f"yes; its host took {int(stolen[0]) / 100:g} core-seconds since it started"
     remedy = "run on the machine itself, or have the host pin this one's cores to cores of their own"
-    return Condition("virtual machine", "fair", found, remedy)
+    return Symptom("virtual machine", "fair", found, remedy)
 
 
-def load(root: Path) -> Condition:
+def load(root: Path) -> Symptom:
     """Whether others are busy."""
     busy = float((_text(root, "proc/loadavg").split() or ["0"])[0])
     count = len(_cores(_text(root, f"{CPUS}/online"))) or 1
     found = f"{busy:g} busy on {count} cores"
     if busy <= count / 2:
-        return Condition("load", "good", found)
-    return Condition("load", "fair", found, "end what need not run, or keep a core free (see isolated cores)")
+        return Symptom("load", "good", found)
+    return Symptom("load", "fair", found, "end what need not run, or keep a core free (see isolated cores)")
 
 
-CHECKS: tuple[Callable[[Path], Condition], ...] = (
+CHECKS: tuple[Callable[[Path], Symptom], ...] = (
     kernel, priority, locking, governor, idle, clock, cores, siblings, quota, container, host, load,
 )  # fmt: skip

@@ -390,9 +390,9 @@ int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const dou
     const size_t n_u = sizeof(double) * (size_t)core->model->n_u;
     double *u = core->vector[MBDY_U];
     const double *y = core->vector[MBDY_Y];
-    double accepted, rejected;
-    mbdy_strides_of(core, &accepted, &rejected);
-    const double enough = accepted + rejected + STRIDES_AT_ONCE;
+    double strides[3];
+    mbdy_strides_of(core, strides);
+    const double enough = strides[0] + strides[1] + STRIDES_AT_ONCE;
     *done = 0;
     if (order > MBDY_LINEAR) return MBDY_BAD_STEP;
     if (inputs) memcpy(u, inputs, n_u);
@@ -409,8 +409,8 @@ int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const dou
             return status;
         }
         for (int i = 0; i < picked; i++) *out++ = y[pick[i]];
-        mbdy_strides_of(core, &accepted, &rejected);
-        if (accepted + rejected > enough || 2 * core->n_events > MBDY_MOST_EVENTS) {
+        mbdy_strides_of(core, strides);
+        if (strides[0] + strides[1] > enough || 2 * core->n_events > MBDY_MOST_EVENTS) {
             ++*done;
             break;
         }

@@ -133,11 +133,12 @@ void mbdy_normalise(const mbdy_model *model, real *x);
 int mbdy_advance(mbdy_core *core, double H, double h, int order);
 
 /* Steps that adapt keep the error of a state below `tolerance` times its size and its nominal size (n_x) together, which
-   stay the caller's; the doubles that any integrator of a model goes on with (STRIDE); and how many strides were taken since the start, accepted and
-   rejected. Cores whose steps are equal have none. */
+   stay the caller's; the doubles that any integrator of a model goes on with (STRIDE); and how many strides were accepted and
+   rejected since the start, and how long the next may be [s], 0 where nothing is known yet. Cores whose steps are equal have
+   zeros. */
 void mbdy_tolerate(mbdy_core *core, double tolerance, double *nominal);
 size_t mbdy_most_strides(const mbdy_model *model);
-void mbdy_strides_of(const mbdy_core *core, double *accepted, double *rejected);
+void mbdy_strides_of(const mbdy_core *core, double counts[3]);
 
 /* Where laws of effort have switched in the last call of mbdy_advance or mbdy_run, in their order: three numbers each, the time [s]
    since the begin of that call, the row of INDICATORS, and 1 where that rose above zero, -1 where it fell below; and how many. */

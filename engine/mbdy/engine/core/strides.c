@@ -50,10 +50,9 @@ static struct stride stride_of(mbdy_core *core) {
 
 void mbdy_tolerate(mbdy_core *core, double tolerance, double *nominal) { core->tolerance = tolerance, core->nominal = nominal; }
 
-void mbdy_strides_of(const mbdy_core *core, double *accepted, double *rejected) {
-    const double *head = core->vector[MBDY_STRIDE];
-    *accepted = core->integrator->strides ? head[ACCEPTED] : 0.0;
-    *rejected = core->integrator->strides ? head[REJECTED] : 0.0;
+void mbdy_strides_of(const mbdy_core *core, double counts[3]) {
+    static const int places[] = {ACCEPTED, REJECTED, NEXT};
+    for (int i = 0; i < 3; i++) counts[i] = core->integrator->strides ? core->vector[MBDY_STRIDE][places[i]] : 0.0;
 }
 
 void mbdy_break_stride(mbdy_core *core) {
