@@ -20,6 +20,7 @@ from mbdy.engine.files.rules import ruled
 from mbdy.engine.linear.choice import Dynamics, equations_of, ported
 from mbdy.engine.model.collector import collector_still
 from mbdy.engine.model.faults import MbdyError, OptionError, nearest, shown
+from mbdy.engine.model.laws import sticks
 from mbdy.engine.model.patterns import named_by
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.scale import energy_scale
@@ -113,9 +114,11 @@ def _files(
     equations = _equations(model, dynamics)
     native = kind == "native"
     asked = native and equations.balance and named_by(WORK_ERROR, model.port_choice.outputs or ())
+    reactions = {v.owner.name: v for v in ports(model.whole).outputs if v.quantity == "reaction"}
     table = rows(
         ports(ported(assemble(model), dynamics)), model.standing, derivatives=native, independent=VERSIONS[fmi].time,
         incidence=_incidence(equations, None if dynamics else model), work=energy_scale(model) if asked else None,
+        sticking=[reactions[b.name] for b in model.bodies if sticks(b.joint.laws)] if native else (),
     )  # fmt: skip
 
     def compiling(stage: str, done: float) -> None:

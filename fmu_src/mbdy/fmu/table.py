@@ -30,8 +30,9 @@ class Scalar:
     The table has inputs, parameters, outputs and calculated parameters, then start values that are no outputs, and
     state derivatives and the time where it was asked for them. ``vector`` and ``place`` say where the value is: ``u``,
     ``p``, ``y``, ``x``, ``s`` as the core has them; ``c`` a calculated parameter, at its output's place in ``y``;
-    ``dx`` a derivative, at its state's place in ``x``; ``t`` the time. ``start_at`` is where the start value lies in
-    ``s``, ``state`` which place in ``x`` it is. ``array`` names the array of FMI 3 that has it as an element.
+    ``dx`` a derivative, at its state's place in ``x``; ``z`` an event indicator; ``t`` the time. ``start_at`` is where
+    the start value lies in ``s``, ``state`` which place in ``x`` it is. ``array`` names the array of FMI 3 that has it
+    as an element.
     ``dependencies`` are value references of the inputs that act on an output at the same instant, or on a derivative;
     ``states`` the places in ``x`` of the states in its equation, None where that is not known. ``guess`` tells that the
     start of a state is one, from which closed loops may move it, ``standing`` what the file says of it
@@ -91,6 +92,7 @@ def scalars(
     independent: bool = False,
     incidence: Incidence | None = None,
     work: float | None = None,
+    sticking: Sequence[Variable] = (),
 ) -> tuple[Scalar, ...]:
     """The rows of ``ports``, in the order of their value references.
 
@@ -98,6 +100,7 @@ def scalars(
     ``derivatives``  with the derivatives of all states, in the order of ``x``.
     ``independent``  with the time, as FMI 3 wants it.
     ``incidence``    what is in the equations, to tell dependencies as sparse as these are.
+    ``sticking``     reactions of joints with friction that sticks, whose margins to its events are event indicators.
     ``work``         where the work of all powers is one more state, the last, its nominal value [J].
     """
     inputs = {v.name: tuple(range(v.places.start, v.places.stop)) for v in ports.inputs}
@@ -130,6 +133,8 @@ def scalars(
             if power:
                 rates[-1] = replace(rates[-1], states=power[0], dependencies=power[1])
         rows += rates
+        margins = (part for v in sticking for part in ((v, label) for label in v.labels))
+        rows += [_margin(v.owner, label, place) for place, (v, label) in enumerate(margins)]
     if independent:
         rows.append(_time())
     return tuple(rows)
@@ -215,6 +220,15 @@ def _follower(row: Scalar, **changes: Any) -> Scalar:
     """What follows from ``row``, with ``changes``: it has no start, is no state and no input acts on it at once."""
     own: dict[str, Any] = {"start": None, "start_at": None, "state": None, "guess": False, "tunable": False}
     return replace(row, **own, dependencies=(), states=None, **changes)
+
+
+def _margin(owner: Owner, label: str, place: int) -> Scalar:
+    quantity = "friction.margin"
+    return Scalar(
+        owner=owner, quantity=quantity, label=label, name=name_of(owner, quantity) + label, causality="local",
+        vector="z", place=place, unit="1", display_unit=None,
+        description="Margin to the next event of friction: of the effort [N, N.m] held, of the rate [m/s, rad/s] else",
+    )  # fmt: skip
 
 
 def _time() -> Scalar:

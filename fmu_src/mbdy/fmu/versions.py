@@ -29,7 +29,8 @@ class Version:
                     reference.
     ``variable``    the element around that of a variable's type; empty where the latter is the variable.
     ``real``        the type of real variables.
-    ``unknowns``    elements of ModelStructure for outputs, derivatives and initial unknowns.
+    ``unknowns``    elements of ModelStructure for outputs, derivatives, initial unknowns and, where it has such, event
+                    indicators.
     ``unknown``     the element of each in these; empty where each has one of ``unknowns``.
     ``build``       whether buildDescription.xml says how sources are compiled; else modelDescription.xml lists them.
     ``tuples``      whether folders of binaries are called by architecture and system (``x86_64-linux``).
@@ -48,7 +49,7 @@ class Version:
     index: bool
     variable: str
     real: str
-    unknowns: tuple[str, str, str]
+    unknowns: tuple[str, ...]
     unknown: str
     build: bool
     tuples: bool
@@ -95,7 +96,7 @@ ROWS = (
                 },
             },
         },
-        root={"python": {}, "native": {"numberOfEventIndicators": "0"}},
+        root={"python": {}, "native": {"numberOfEventIndicators": "{indicators}"}},
         token="guid",
         arrays=False,
         time=False,
@@ -131,7 +132,7 @@ ROWS = (
         index=False,
         variable="",
         real="Float64",
-        unknowns=("Output", "ContinuousStateDerivative", "InitialUnknown"),
+        unknowns=("Output", "ContinuousStateDerivative", "InitialUnknown", "EventIndicator"),
         unknown="",
         build=True,
         tuples=True,

@@ -58,7 +58,7 @@ plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *der
     for (int ref = 0; ref < own->n_variables; ref++)
         if (own->variables[ref].state >= it->states) it->states = own->variables[ref].state + 1;
     const int n = model->n_y + 3 * model->n_u + 2 * it->states + model->n_impulses + 6 * model->n_inertias + 1;
-    it->first = calloc((size_t)(n + model->n_modes) + (it->core ? mbdy_kept_reals(it->core) : 0), sizeof(double));
+    it->first = calloc((size_t)(n + model->n_modes + model->n_senses) + (it->core ? mbdy_kept_reals(it->core) : 0), sizeof(double));
     it->bodies = calloc((size_t)model->n_modes + 1, sizeof *it->bodies);
     if (!it->core || (partials && !it->partial) || !it->first || !it->bodies) {
         plant_free(it);
@@ -73,7 +73,8 @@ plant *plant_new(const mbdy_model *model, const plant_model *own, mbdy_call *der
     it->weighed = it->nominals + it->states;
     it->impulses = it->weighed + 6 * model->n_inertias;
     it->amplitudes = it->impulses + model->n_impulses;
-    it->kept = it->amplitudes + model->n_modes;
+    it->margins = it->amplitudes + model->n_modes;
+    it->kept = it->margins + model->n_senses;
     for (int i = 0; i < MBDY_VECTORS; i++) it->vector[i] = mbdy_vector(it->core, i);
     watch_bending(it);
     plant_reset(it);

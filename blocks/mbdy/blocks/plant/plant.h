@@ -33,7 +33,7 @@ enum plant_category { PLANT_LOG_ERROR = 1, PLANT_LOG_DISCARD = 2, PLANT_LOG_WARN
 /* Where a variable lives: vector of the core (or what follows from one). */
 enum plant_vector {
     PLANT_INPUT = 0, PLANT_PARAMETER = 1, PLANT_OUTPUT = 2, PLANT_CALCULATED = 3, PLANT_DERIVATIVE = 4, PLANT_TIME = 5,
-    PLANT_STATE = 6, PLANT_START = 7
+    PLANT_STATE = 6, PLANT_START = 7, PLANT_INDICATOR = 8
 };
 
 /* One scalar; its row is its value reference. An array's first element has its size, the others 0: their value references
@@ -88,6 +88,7 @@ typedef struct plant {
                                      impulses */
     double *rates, *nominals;     /* derivatives of the states; how large these usually are */
     double *weighed;              /* tensors of inertia that were looked at last */
+    double *margins;              /* to events of friction that sticks */
     double *amplitudes;           /* by mode, and the first mode of each one's body (mbdy_watch_bending) */
     int *bodies;
     double *numbers;              /* for a shell: room for as many as there are inputs */
@@ -192,12 +193,13 @@ void plant_jump(plant *it);
 
 /* Events and model exchange. `changed`: states jumped, or values of the equations were set: a solver has to begin anew. */
 int plant_update(plant *it, int *changed);
-/* An importer's step is over; whether quaternions have drifted, which an event takes out. */
+/* An importer's step is over; whether quaternions have drifted, which an event takes out, or one of friction was passed. */
 int plant_completed(plant *it);
 int plant_set_time(plant *it, double time);
 int plant_set_states(plant *it, const double x[], size_t n);
 int plant_get_states(plant *it, double x[], size_t n);
 int plant_get_rates(plant *it, double dx[], size_t n);
+int plant_get_indicators(plant *it, double margins[], size_t n);
 int plant_get_nominals(plant *it, double nominals[], size_t n);
 
 /* Saved states, blocks of memory whose bytes are their serialized form too. One that is NULL is made. */

@@ -198,6 +198,14 @@ static int drifted(const plant *it) {
     return most_drift(it) > (tolerance > 0.0 && tolerance < DRIFT ? tolerance : DRIFT);
 }
 
+/* Whether the importer went by an event of friction: not all look at indicators with the inputs of the instant. */
+static int passed(plant *it) {
+    mbdy_margins(it->core, NULL, NULL, it->margins);
+    for (int i = 0; i < it->model->n_senses; i++)
+        if (it->margins[i] < 0.0) return 1;
+    return 0;
+}
+
 int plant_update(plant *it, int *changed) {
     *changed = 0;
     int status = plant_settle(it);
@@ -208,7 +216,7 @@ int plant_update(plant *it, int *changed) {
     const int stops = plant_stops(it, stopping);
     mbdy_keep(it->core, it->kept);
     mbdy_take_inputs(it->core);
-    const int latched = mbdy_latch(it->core), scaled = most_drift(it) > 16.0 * DBL_EPSILON;
+    const int latched = mbdy_latch(it->core) | mbdy_event(it->core), scaled = most_drift(it) > 16.0 * DBL_EPSILON;
     plant_explain(it, MBDY_OK, 0.0);
     if (scaled) mbdy_normalise(it->model, x);
     for (int i = 0; i < it->model->n_x; i++)
@@ -229,7 +237,7 @@ int plant_completed(plant *it) {
     mbdy_follow_inputs(it->core, it->now.time);
     mbdy_note_bending(it->core);
     plant_explain(it, MBDY_OK, 0.0);
-    return drifted(it);
+    return drifted(it) || passed(it);
 }
 
 int plant_set_time(plant *it, double time) {
@@ -278,6 +286,15 @@ int plant_get_rates(plant *it, double dx[], size_t n) {
             return plant_say(it, PLANT_DISCARD, "no finite derivative follows for state %zu of %d: look at states, inputs and "
                              "parameters", i + 1, it->states);
     return PLANT_OK;
+}
+
+int plant_get_indicators(plant *it, double margins[], size_t n) {
+    const size_t known = (size_t)it->model->n_senses;
+    if (n != known) return plant_say(it, PLANT_ERROR, "there are %zu event indicators, %zu were asked for", known, n);
+    if (n && !margins) return plant_say(it, PLANT_ERROR, "the place for the event indicators is NULL");
+    const int status = plant_settle(it);
+    if (status == PLANT_OK) mbdy_margins(it->core, NULL, NULL, margins);
+    return status;
 }
 
 int plant_get_nominals(plant *it, double nominals[], size_t n) {

@@ -73,6 +73,7 @@ static const double *source(plant *it, const struct plant_variable *v) {
         case PLANT_STATE: return v->place < it->model->n_x ? it->vector[MBDY_X] + v->place : mbdy_work_done(it->core);
         case PLANT_START: return it->vector[MBDY_S] + v->place;
         case PLANT_DERIVATIVE: return it->rates + v->place;
+        case PLANT_INDICATOR: return it->margins + v->place;
         default: return &it->now.time;
     }
 }
@@ -90,15 +91,17 @@ int plant_get(plant *it, const unsigned refs[], size_t n, double values[], size_
     int status = plant_check(it, refs, n, size, boolean);
     if (status != PLANT_OK) return status;
     if (size && !values) return plant_say(it, PLANT_ERROR, "the place for the values is NULL");
-    int outputs = 0, rates = 0, states = 0;
+    int outputs = 0, rates = 0, states = 0, margins = 0;
     for (size_t i = 0; i < n; i++) {
         const struct plant_variable *v = &it->own->variables[refs[i]];
         outputs |= v->vector == PLANT_OUTPUT || (v->vector == PLANT_CALCULATED && it->now.started == 0.0);
         rates |= v->vector == PLANT_DERIVATIVE;
         states |= v->vector == PLANT_STATE;
+        margins |= v->vector == PLANT_INDICATOR;
     }
     if (outputs && (status = plant_refresh(it)) != PLANT_OK) return status;
     if (rates && (status = plant_get_rates(it, it->rates, (size_t)it->states)) != PLANT_OK) return status;
+    if (margins && (status = plant_get_indicators(it, it->margins, (size_t)it->model->n_senses)) != PLANT_OK) return status;
     if (states && (status = plant_settle_constants(it)) != PLANT_OK) return status;
     for (size_t i = 0; i < n; i++) {
         const struct plant_variable *v = &it->own->variables[refs[i]];
@@ -116,6 +119,7 @@ static int settable(plant *it, const struct plant_variable *v) {
                        : v->vector == PLANT_CALCULATED ? "is calculated from the model"
                        : v->vector == PLANT_DERIVATIVE ? "is the derivative of a state"
                        : v->vector == PLANT_STATE      ? "is a state"
+                       : v->vector == PLANT_INDICATOR  ? "is an event indicator"
                                                        : "is the time, which comes with other calls";
     if (phase == PLANT_TERMINATED)
         return plant_say(it, PLANT_ERROR, "'%s' not set: the FMU is terminated; reset it for another run", v->name);

@@ -100,12 +100,14 @@ int mbdy_latch(mbdy_core *core);
 
 /* Friction that sticks (of models with such). Which degrees of freedom it holds at the core's own state (or x) and inputs u is
    decided: those at rest whose efforts pass what holds them slip from now on. The same for another state, and back to what it
-   was. And at an event of the core's own state, where what is held stops too: 1 where something did. By degree of freedom the
-   margin to the next event, which is there where that is below zero. */
+   was. And at an event of the core's own state, where what is held stops too: 1 where something did. The same where somebody else's
+   steps have come to an event: 1 where anything changes. By degree of freedom the margin to the next event, which is there where
+   that is below zero. */
 void mbdy_decide(mbdy_core *core, const double *x, const double *u);
 void mbdy_decide_there(mbdy_core *core, const double *x, const double *u);
 void mbdy_decide_back(mbdy_core *core);
 int mbdy_turn(mbdy_core *core, const double *u);
+int mbdy_event(mbdy_core *core);
 void mbdy_margins(mbdy_core *core, const double *x, const double *u, double *margins);
 
 /* The balance of work (of models with that output) where steps are not the core's: none is kept until the next start; or the

@@ -13,9 +13,11 @@
 #include <math.h>
 #include <string.h>
 
-/* [rad/s, m/s] A rate below this is rest where nothing says that it has just begun; rounding of one that just did. */
+/* [rad/s, m/s] A rate below this is rest where nothing says that it has just begun; rounding of one that just did; and one that passes zero where
+   an importer has come to an event. */
 #define AT_REST 1e-12
 #define NO_RATE 1e-15
+#define NEARLY 1e-9
 /* Part of the breakaway effort beyond it that breaks away. */
 #define PASSED 1e-9
 /* In loops, rates that are this part of what they were at the begin pass zero together; and accelerations, of what they are
@@ -281,6 +283,19 @@ int mbdy_slip(mbdy_core *core, const struct mbdy_course *by, double from, double
         from = end, h = by->h * by->n * (to - from);
     }
     return 0;
+}
+
+int mbdy_event(mbdy_core *core) {
+    struct mbdy_sticking *at = &core->sticking;
+    int changed = 0;
+    mbdy_margins(core, NULL, NULL, at->margin);
+    for (int i = 0; i < core->model->n_senses; i++) {
+        at->before[i] = *sense(core, i);
+        at->turning[i] = *sense(core, i) != 0.0 && at->margin[i] < NEARLY;
+    }
+    changed = mbdy_turn(core, core->vector[MBDY_U]);
+    for (int i = 0; i < core->model->n_senses; i++) changed |= at->before[i] != *sense(core, i);
+    return changed;
 }
 
 double mbdy_turns_at(mbdy_core *core, const struct stride *s, int order, double from, double to) {

@@ -60,7 +60,8 @@ def description(
     root.append(_experiment(about, kind))
     root.append(model_variables(version, variables, intermediate=version.intermediate(kind)))
     root.append(model_structure(version, variables))
-    root.attrib |= version.root[kind]
+    indicators = sum(row.vector == "z" for row in table)
+    root.attrib |= {key: text.format(indicators=indicators) for key, text in version.root[kind].items()}
     return document(root)
 
 

@@ -35,7 +35,10 @@ def model_structure(version: Version, variables: Sequence[Array]) -> Element:
     outputs = [(v, known.of_output(v)) for v in variables if v.first.causality == "output"]
     derivatives = [(v, known.of_derivative(v)) for v in variables if v.first.vector == "dx"]
     spelled = sum(len(on or ()) for _, on in outputs + derivatives) <= MOST_DEPENDENCIES
-    initial: list[Unknown] = [(v, None) for v in variables if initially(v.first) in ("calculated", "approx")]
+    indicators: list[Unknown] = [(v, None) for v in variables if v.first.vector == "z"]
+    initial: list[Unknown] = [
+        (v, None) for v in variables if initially(v.first) in ("calculated", "approx") and v.first.vector != "z"
+    ]
 
     def attributes(unknown: Unknown) -> dict[str, str]:
         v, on = unknown
@@ -43,7 +46,7 @@ def model_structure(version: Version, variables: Sequence[Array]) -> Element:
         listed = on is not None and (spelled or len(on) <= 1)
         return {**reference, "dependencies": _text(on)} if on is not None and listed else reference
 
-    for tag, unknowns in zip(version.unknowns, (outputs, derivatives, initial), strict=True):
+    for tag, unknowns in zip(version.unknowns, (outputs, derivatives, initial, indicators), strict=False):
         parent = SubElement(node, tag) if version.unknown and unknowns else node
         for unknown in unknowns:
             SubElement(parent, version.unknown or tag, attributes(unknown))

@@ -215,12 +215,8 @@ CALL(EXCHANGE, fmi2SetContinuousStates, (fmi2Component c, const fmi2Real x[], si
 CALL(EXCHANGE, fmi2GetDerivatives, (fmi2Component c, fmi2Real derivatives[], size_t n),
      ANY, plant_get_rates(it, derivatives, n))
 
-fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real indicators[], size_t n) {
-    (void)indicators;
-    EXCHANGE("fmi2GetEventIndicators", ANY);
-    return n ? (fmi2Status)plant_say(it, PLANT_ERROR, "there are no event indicators, %zu were asked for", n) : fmi2OK;
-}
-
+CALL(EXCHANGE, fmi2GetEventIndicators, (fmi2Component c, fmi2Real indicators[], size_t n),
+     ANY, plant_get_indicators(it, indicators, n))
 CALL(EXCHANGE, fmi2GetContinuousStates, (fmi2Component c, fmi2Real x[], size_t n), ANY, plant_get_states(it, x, n))
 CALL(EXCHANGE, fmi2GetNominalsOfContinuousStates, (fmi2Component c, fmi2Real nominals[], size_t n),
      ANY, plant_get_nominals(it, nominals, n))

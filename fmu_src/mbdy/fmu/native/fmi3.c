@@ -332,12 +332,8 @@ CALL(EXCHANGE, fmi3SetContinuousStates, (fmi3Instance instance, const fmi3Float6
 CALL(EXCHANGE, fmi3GetContinuousStateDerivatives, (fmi3Instance instance, fmi3Float64 derivatives[], size_t n),
      ANY, plant_get_rates(it, derivatives, n))
 
-fmi3Status fmi3GetEventIndicators(fmi3Instance instance, fmi3Float64 indicators[], size_t n) {
-    (void)indicators;
-    EXCHANGE("fmi3GetEventIndicators", ANY);
-    return n ? (fmi3Status)plant_say(it, PLANT_ERROR, "there are no event indicators, %zu were asked for", n) : fmi3OK;
-}
-
+CALL(EXCHANGE, fmi3GetEventIndicators, (fmi3Instance instance, fmi3Float64 indicators[], size_t n),
+     ANY, plant_get_indicators(it, indicators, n))
 CALL(EXCHANGE, fmi3GetContinuousStates, (fmi3Instance instance, fmi3Float64 x[], size_t n),
      ANY, plant_get_states(it, x, n))
 CALL(EXCHANGE, fmi3GetNominalsOfContinuousStates, (fmi3Instance instance, fmi3Float64 nominals[], size_t n),
@@ -346,7 +342,7 @@ CALL(EXCHANGE, fmi3GetNominalsOfContinuousStates, (fmi3Instance instance, fmi3Fl
 fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance instance, size_t *n) {
     EXCHANGE("fmi3GetNumberOfEventIndicators", ANY);
     NEEDS(n, "the place for the number");
-    *n = 0;
+    *n = (size_t)it->model->n_senses;
     return fmi3OK;
 }
 

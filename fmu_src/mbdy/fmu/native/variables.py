@@ -17,7 +17,7 @@ from mbdy.fmu.table import Array
 
 VECTORS: Mapping[str, str] = {
     "u": "PLANT_INPUT", "p": "PLANT_PARAMETER", "y": "PLANT_OUTPUT", "x": "PLANT_STATE", "s": "PLANT_START",
-    "c": "PLANT_CALCULATED", "dx": "PLANT_DERIVATIVE", "t": "PLANT_TIME",
+    "c": "PLANT_CALCULATED", "dx": "PLANT_DERIVATIVE", "t": "PLANT_TIME", "z": "PLANT_INDICATOR",
 }  # fmt: skip
 """A scalar's vector as plant.h calls it."""
 FILES = {name: (Path(__file__).parent / name).read_text(encoding="utf-8") for name in ("unfold.h", "unfold.c")}

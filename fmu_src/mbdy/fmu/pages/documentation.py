@@ -29,6 +29,7 @@ TITLES: Mapping[str, tuple[str, str]] = {
     "x": HIDDEN,
     "s": HIDDEN,
     "dx": ("Derivatives of the states", "For solvers of model exchange, in the order of the states."),
+    "z": ("Event indicators", "For solvers of model exchange: an event is where one falls below zero."),
     "t": ("Time", ""),
 }
 """By the vector that variables are in."""
