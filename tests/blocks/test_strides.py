@@ -238,3 +238,31 @@ def test_a_harness_switches_at_its_points():
     assert [one.name for one in run.crossings] == [f"arm.joint.harness_{i}" for i in (3, 2, 1)]
     equal = simulate(model, until=1.5, every=0.5, step=1e-4)
     np.testing.assert_allclose(run["arm.joint.angle"], equal["arm.joint.angle"], atol=1e-8)
+
+
+STICKS = """
+mbdy = 1
+[body.arm]
+mass = 1
+inertia = [0.5, 0.5, 0.5]
+joint = { to = "inertial", kind = "revolute", axis = [0, 0, 1], stiffness = 8, friction = { coulomb = 0.7 } }
+[initial]
+arm.joint.angle = 1
+"""
+
+
+def test_friction_that_sticks_is_located(tmp_path):
+    """Each half swing takes 2 x 0.7 / 8 of the amplitude; the sixth ends where the spring is held, for good."""
+    (tmp_path / "arm.toml").write_text(STICKS)
+    plant = Plant(tmp_path / "arm.toml", integrator=NAME, tolerance=1e-11)
+    run = simulate(plant, until=6, every=0.5)
+    assert [(one.name, one.rising) for one in run.crossings] == [("arm.joint.sticking", True)]
+    assert run.crossings[0].time == pytest.approx(6 * np.pi / 4, abs=1e-9)
+    np.testing.assert_allclose(run["arm.joint.angle"][-1], 1 - 6 * 2 * 0.7 / 8, atol=1e-9)
+    assert run["arm.joint.rate"][-1] == 0.0
+    assert abs(run["system.work_error"][-1]) < 1e-9
+    plant.reset()
+    for cut in (0.5, 2.0, 3.5):
+        simulate(plant, until=cut, every=0.5)
+        again = plant.state
+    np.testing.assert_array_equal(again, [run["arm.joint.angle"][-1], 0.0])

@@ -300,7 +300,7 @@ class Done:
             return {}
         accepted, rejected = self.run.strides
         said = {"steps": f"{accepted} accepted, {rejected} rejected"}
-        first = [f"{one.name} {'passed' if one.rising else 'left'} at {one.time:.9g} s" for one in self.run.crossings]
+        first = [f"{one.name} {'begins' if one.rising else 'ends'} at {one.time:.9g} s" for one in self.run.crossings]
         more = [f"... {len(first) - MOST_LINES} more"] if len(first) > MOST_LINES else []
         return said | ({"laws that switch": "\n".join(first[:MOST_LINES] + more)} if first else {})
 

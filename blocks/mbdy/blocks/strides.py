@@ -14,8 +14,8 @@ FINEST, COARSEST = 1e-14, 0.1
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """A law of effort that switches at ``time`` [s]: what ``name`` says (``"panel.joint.stop_upper"``) is passed, where
-    ``rising`` is True, or left."""
+    """Something that switches at ``time`` [s]: what ``name`` says (``"panel.joint.stop_upper"``,
+    ``"block.joint.sticking"``) begins where ``rising`` is True, and ends where it is not."""
 
     time: float
     name: str

@@ -133,7 +133,8 @@ class Plant:
         self._opinion = second_opinion(self.model, self.ports, formulation, integrator, dynamics)
         implicit = INTEGRATORS[integrator].implicit
         self.compiled = compiled_plant(equations, implicit=implicit, located=self.adaptive)
-        self._switches = equations.switching.names if self.adaptive and equations.switching else ()
+        switching = equations.switching if self.adaptive else None
+        self._switches = (*switching.names, *switching.holds) if switching else ()
         self.crossings: tuple[Crossing, ...] = ()
         self._order = ORDERS[interpolation]
         self._make()

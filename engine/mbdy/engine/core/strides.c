@@ -182,9 +182,19 @@ static void stride_passed(mbdy_core *core, const struct stride *s, double more) 
     mbdy_normalise(core->model, x);
 }
 
+/* 0 where there are too many. */
+static int event(mbdy_core *core, double at, int row, double sense) {
+    if (core->n_events == MBDY_MOST_EVENTS) return 0;
+    double *to = core->events + 3 * core->n_events++;
+    to[0] = core->since + at, to[1] = row, to[2] = sense;
+    return 1;
+}
+
 /* The core goes on to the stride's end, the time `at` of the communication step. */
 static int stride_ended(mbdy_core *core, const struct stride *s, const struct mbdy_course *by, double from, double to, double at) {
-    double *x = core->vector[MBDY_X];
+    const mbdy_model *m = core->model;
+    double *x = core->vector[MBDY_X], *senses = core->slope[3];
+    int told = 1;
     const double whole = s->terms[s->each + s->n];
     s->head[AHEAD] = 0.0;
     if (by->stores_vary) memcpy(core->x_begin, x, stride_bytes(s->n));
@@ -193,14 +203,21 @@ static int stride_ended(mbdy_core *core, const struct stride *s, const struct mb
     mbdy_add_work(core, whole - s->head[DONE]);
     if (by->stores_vary) mbdy_shift(core, mbdy_store_work(core, from, to, s->head[LENGTH], by->order));
     if (core->model->n_rows) s->head[SLOPE] = 0.0;
-    if (s->head[TURNING] != 0.0) mbdy_turn(core, mbdy_inputs_at(core, to, by->order)), s->head[SLOPE] = s->head[TURNING] = 0.0;
+    if (s->head[TURNING] != 0.0) {
+        for (int i = 0; i < m->n_senses; i++) senses[i] = core->vector[MBDY_K][m->senses[i]];
+        mbdy_turn(core, mbdy_inputs_at(core, to, by->order));
+        s->head[SLOPE] = s->head[TURNING] = 0.0;
+        for (int i = 0; i < m->n_senses; i++) {
+            const int holds = core->vector[MBDY_K][m->senses[i]] == 0.0;
+            if (holds != (senses[i] == 0.0)) told &= event(core, at, m->n_indicators + i, holds ? 1.0 : -1.0);
+        }
+    }
     for (int i = 0; i < s->indicators; i++) {
         if (fabs(s->sides[i]) <= 1.0) continue;
-        if (core->n_events == MBDY_MOST_EVENTS) return stride_stuck(core, at, s->head[LENGTH]);
-        double *event = core->events + 3 * core->n_events++;
         s->sides[i] *= 0.5, s->head[SLOPE] = 0.0;
-        event[0] = core->since + at, event[1] = i, event[2] = s->sides[i];
+        told &= event(core, at, i, s->sides[i]);
     }
+    if (!told) return stride_stuck(core, at, s->head[LENGTH]);
     return mbdy_settle(core, by->acting, by->open);
 }
 

@@ -250,7 +250,7 @@ def steepest_of_longer(full: Equations, n_k: int) -> ca.Function | None:
 def switching_of_longer(full: Equations, n_k: int) -> Switching | None:
     """`Equations.switching` of ``full``, alike."""
     own = full.switching
-    return replace(own, indicators=of_longer(own.indicators, n_k)) if own else None
+    return replace(own, indicators=of_longer(own.indicators, n_k)) if own and own.indicators else own
 
 
 def turning(system: Hinged, hinge: Hinge, kept: Kept) -> SX:

@@ -16,25 +16,32 @@ from mbdy.engine.order_n.layout import Layout
 
 @dataclass(frozen=True)
 class Switching:
-    """``mbdy_model_indicators (x, u, k)``, and what passes zero in each of its rows (``panel.joint.stop_upper``)."""
+    """``mbdy_model_indicators (x, u, k)``, None where nothing has any, and what passes zero in each of its rows
+    (``panel.joint.stop_upper``); and what ``holds``, of each degree of freedom with friction that sticks."""
 
-    indicators: ca.Function
+    indicators: ca.Function | None
     names: tuple[str, ...]
+    holds: tuple[str, ...]
 
 
 def switching(model: Model, layout: Layout, vectors: dict[str, MX]) -> Switching | None:
     """Those of the laws of a model's joints, of symbols ``x``, ``u`` and ``k``; None where none of them switches."""
-    kernels, rows, names = Kernels(), [], []
+    kernels, rows, names, holds = Kernels(), [], [], []
     for body, kind, at, q in zip(model.bodies, layout.structures, layout.constants, layout.q, strict=True):
         if own := names_of(kind):
             rows.append(kernels.call(switching_body, kind, k=vectors["k"][at, 0], q=vectors["x"][q, 0])["indicators"])
             names += [f"{body.name}.joint.{name}" for name in own]
-    if not rows:
+        fields = constant_fields(kind).places("sense")
+        several = fields.stop - fields.start > 1
+        holds += [
+            f"{body.name}.joint.sticking" + (f"[{i + 1}]" if several else "") for i in range(fields.stop - fields.start)
+        ]
+    if not rows and not holds:
         return None
     indicators = ca.Function(
         "mbdy_model_indicators", [*vectors.values()], [ca.vertcat(*rows)], [*vectors], ["indicators"]
     )
-    return Switching(indicators, tuple(names))
+    return Switching(indicators if rows else None, tuple(names), tuple(holds))
 
 
 def switching_body(kind: Structure) -> ca.Function:
