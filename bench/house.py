@@ -55,7 +55,7 @@ BUILT_SINCE = {
     "outputs of one's choosing": 650,
     "springs of spherical joints": 170,
     "spellings: places and axes on the outboard body, entries of inertia, defaults": 390,
-    "gears": 500,
+    "gears, rotors of motors": 850,
     "rigs: the loop in C, its keepers, packets that act, faults on purpose": 2370,
     "springs between bodies": 950,
 }

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mbdy.engine.model.faults import Fault, path_of
+from mbdy.engine.model.laws import laws_of
 from mbdy.engine.model.limits import PIVOT_ROUNDING
 from mbdy.engine.model.ports import coordinates
 from mbdy.engine.model.rotations import cross_matrix, exponential, rotation
@@ -45,7 +46,7 @@ def faults_of_inertia(model: Model) -> list[Fault]:
             _eliminate(articulated[i], errors[i], np.eye(6 + body.modes), range(6, 6 + body.modes))
             articulated[i], errors[i] = articulated[i][:6, :6], errors[i][:6, :6]
         free = [k for k, motion in enumerate(body.joint.motion) if motion != "prescribed"]
-        idle = _eliminate(articulated[i], errors[i], subspace, _order(body.joint, free))
+        idle = _eliminate(articulated[i], errors[i], subspace, _order(body.joint, free), _reflected(body.joint))
         if idle:
             faults[i] = _singular(body, model, subspace) or _fault(body, sorted(idle), model)
         if parent != ROOT:
@@ -103,8 +104,21 @@ def _at_node(body: Body, name: str) -> np.ndarray:
     return motion
 
 
-def _eliminate(inertia: np.ndarray, error: np.ndarray, subspace: np.ndarray, order: Sequence[int]) -> list[int]:
-    """Take degrees of freedom out of ``inertia`` (in place); those without a pivot stay and are returned.
+def _reflected(joint: Joint) -> np.ndarray:
+    """Inertias (n_u) that the degrees of freedom of a joint have by laws."""
+    found = np.zeros(joint.n_u)
+    for law in laws_of(joint.laws):
+        for i in range(joint.n_coordinates if law.inertia else 0):
+            assert law.inertia
+            found[i] += law.inertia({value.name: getattr(joint, value.name)[i] for value in law.values})
+    return found
+
+
+def _eliminate(
+    inertia: np.ndarray, error: np.ndarray, subspace: np.ndarray, order: Sequence[int], own: np.ndarray | None = None
+) -> list[int]:
+    """Take degrees of freedom out of ``inertia`` (in place), which have some of their ``own``; those without a pivot
+    stay and are returned.
 
     ``error`` bounds, as a quadratic form, what rounding has done to ``inertia`` so far (in place too).
     """
@@ -112,7 +126,7 @@ def _eliminate(inertia: np.ndarray, error: np.ndarray, subspace: np.ndarray, ord
     for k in order:
         motion = subspace[:, k]
         felt = inertia @ motion
-        pivot = float(motion @ felt)
+        pivot = float(motion @ felt) + (0.0 if own is None else own[k])
         if pivot <= float(motion @ error @ motion):
             idle.append(k)
             continue

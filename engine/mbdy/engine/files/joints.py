@@ -29,7 +29,7 @@ import numpy as np
 from mbdy.engine.files.tables import JointTable
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown
 from mbdy.engine.model.frames import axes_frame, frame_of, sequence_fault, warn_of_angles
-from mbdy.engine.model.joint_values import KEYS, VALUES, independent, joint_values, refuse_key
+from mbdy.engine.model.joint_values import KEYS, VALUES, independent, joint_values, refuse_key, rotor_axes
 from mbdy.engine.model.laws.sticking import spread
 from mbdy.engine.model.parts import place_of
 from mbdy.engine.model.system import Joint, Vector3, X, Y, Z
@@ -78,7 +78,10 @@ def joint_of(table: JointTable, path: str, findings: Findings) -> Joint | None:
     values = joint_values(joint, given, path, findings)
     if kind == "attitude":
         _refuse_driven(values.get("motion", ()), given.get("motion"), path, findings)
-    return replace(joint, **values)
+    made = replace(joint, **values)
+    if table.rotor_axis is None or "rotor_axis" not in KEYS[kind]:
+        return made
+    return replace(made, rotor_axis=rotor_axes(made, table.rotor_axis, path, findings))
 
 
 def _refuse_driven(motions: Sequence[str], given: object, path: str, findings: Findings) -> None:

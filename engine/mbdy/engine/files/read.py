@@ -57,6 +57,7 @@ from mbdy.engine.model.tree_rules import (
     check_joints_places,
     check_names,
     check_parents,
+    check_rotors,
     check_source_nodes,
     check_wheels,
 )
@@ -156,6 +157,7 @@ def model_of_tables(
     unread |= {body.name for body in bodies if findings.faulty(path_of(("body", body.name, "flex")))}
     check_joints_places(joints, {body.name: body for body in bodies}, unread, findings)
     by_name = {body.name: body for body in bodies}
+    check_rotors({name: body for name, body in by_name.items() if name not in unread}, findings)
     loops = _made(loop_of, file.loop, by_name, unread, findings)
     gears = _made(gear_of, file.gear, by_name, unread, findings)
     springs = _made(spring_of, file.spring, by_name, unread, findings)
@@ -324,7 +326,7 @@ def _gradient(file: FileTable, joints: dict[str, Joint], findings: Findings) -> 
 
 
 def _rooted(body: Body) -> Body:
-    return replace(body, joint=replace(body.joint, to=INERTIAL))
+    return replace(body, joint=replace(body.joint, to=INERTIAL, rotor_axis=()))
 
 
 def _turns(body: str, joints: dict[str, Joint]) -> bool:

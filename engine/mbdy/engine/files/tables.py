@@ -91,6 +91,7 @@ class JointTable(StrictTable):
     translation: Axes | None = None
     rotation: Rotation | None = None
     motion: Any = None
+    rotor_axis: Any = None
 
 
 @_with_keys({name: (bearing_number(value), value.default) for name, value in BEARING.items()})

@@ -181,6 +181,8 @@ def _joint(joint: Joint) -> dict[str, Any]:
                 entries = _with_units(numbers, units)
                 within = table.setdefault(value.table, {}) if value.table else table
                 within[value.name] = entries if joint.n_u > 1 else _one_or_all(entries)
+    if joint.rotor_axis:
+        table["rotor_axis"] = _one_or_all(_lists(joint.rotor_axis))
     if any(motion != "free" for motion in joint.motion):
         table["motion"] = _one_or_all(list(joint.motion))
     return table

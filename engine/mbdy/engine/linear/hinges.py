@@ -38,6 +38,8 @@ def uncovered(model: Model) -> tuple[str, ...]:
             said.append(f"the joint of {body.name!r} has translations")
         elif joint.spherical:
             said.append(f"the joint of {body.name!r} is spherical")
+        if joint.rotor_inertia:
+            said.append(f"the joint of {body.name!r} has a rotor_inertia")
         if body.wheels:
             said.append(f"body {body.name!r} has wheels ({', '.join(body.wheels)})")
     floating = [body.name for body in model.bodies if body.joint.floating]

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
-from mbdy.engine.model.arrays import Vector3
+from mbdy.engine.model.arrays import Vector3, listed
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown
+from mbdy.engine.model.fields import Axes
 from mbdy.engine.model.frames import frame_of, rotation_vector, warn_of_angles
 from mbdy.engine.model.law import JointValue
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 from mbdy.engine.model.limits import PARALLEL
+from mbdy.engine.model.parts import taking
 from mbdy.engine.model.units import odd_angle, quantity, real
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ Motion = Literal["free", "prescribed", "switchable"]
 MOTIONS: tuple[str, ...] = get_args(Motion)
 _PLACE = {"at", "frame", "at_b", "frame_b"}
 _POINTS = {name for name, value in JOINT_VALUES.items() if value.points}
-_EFFORT = {*JOINT_VALUES, "motion"} - _POINTS
+_EFFORT = {*JOINT_VALUES, "motion", "rotor_axis"} - _POINTS
 VALUES = (*JOINT_VALUES, "motion")
 KEYS: Mapping[str, set[str]] = {
     "fixed": _PLACE,
@@ -60,6 +62,30 @@ def joint_values(joint: Joint, given: Mapping[str, Any], path: str, findings: Fi
     if "motion" in given and joint.kind != "fixed":
         values["motion"] = _motion(joint, given["motion"], f"{path}.motion", findings)
     return _lawful(values, path, findings)
+
+
+def rotor_axes(joint: Joint, given: object, path: str, findings: Findings) -> tuple[Vector3, ...]:
+    """The axes on the carrying body of the rotors at ``joint`` that are ``given``: one for each coordinate, or for all.
+
+    None where there are faults, which go to ``findings``.
+    """
+    place, entries = f"{path}.rotor_axis", listed(given)
+    if isinstance(entries, list) and entries and not any(isinstance(entry, list) for entry in entries):
+        entries = [entries]
+    if not entries:
+        return ()
+    before, remedy = len(findings.faults), _how_many(joint).replace("value", "axis")
+    axes = findings.attempt(place, taking(Axes), entries)
+    if not joint.rotor_inertia and not findings.faulty(f"{path}.rotor_inertia"):
+        findings.refuse(place, "is missing 'rotor_inertia' beside it", "give the rotor's spin inertia in kg.m2 too")
+    elif joint.to == "inertial":
+        message = "is of a rotor in inertial space, which it does not turn"
+        findings.refuse(place, message, "remove it; the joint feels rotor_inertia without")
+    elif axes and len(axes) not in (1, joint.n_coordinates):
+        findings.refuse(place, f"has {len(axes)} axes for {_freedoms(joint)}", remedy)
+    if len(findings.faults) > before:
+        return ()
+    return axes if len(axes) == joint.n_coordinates else axes * joint.n_coordinates
 
 
 def refuse_key(kind: str, key: str, path: str, findings: Findings) -> None:

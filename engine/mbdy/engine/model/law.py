@@ -81,6 +81,7 @@ class Law:
     ``effort``     ``(k, q, rate)`` to the effort [N, N.m] along one degree of freedom, on the outboard body: numbers,
                    coordinate [m, rad] (none where all values are ``speeds``), rate. Over floats and CasADi's symbols.
     ``potential``  ``(k, q)`` to the energy [J] stored at one coordinate; none where it stores none.
+    ``inertia``    ``k`` to the inertia [kg, kg.m2] that one degree of freedom has besides; none where it has none.
     ``spans``      ``k`` to spans of the coordinate in which the effort changes, to draw states from.
     ``slow``       the value that is the size of rates at which it changes.
     ``resistance`` ``(k, rate)`` to what it takes away over the rate [N.s/m, N.m.s/rad], of a law of rates that may be
@@ -97,6 +98,7 @@ class Law:
     values: tuple[JointValue, ...]
     effort: Callable[[Numbers, Any, Any], Any]
     potential: Callable[[Numbers, Any], Any] | None = None
+    inertia: Callable[[Numbers], Any] | None = None
     spans: Callable[[Numbers], list[Span]] = lambda k: []
     slow: str = ""
     resistance: Callable[[Numbers, Any], Any] | None = None

@@ -36,7 +36,7 @@ from mbdy.engine.model.fields import (
 from mbdy.engine.model.frames import axes_frame, frame, inverse, product, turned
 from mbdy.engine.model.gear import Freedom, Gear, freedom_of
 from mbdy.engine.model.inertia_spellings import about_mass_centre
-from mbdy.engine.model.joint_values import KEYS, VALUES, Motion, independent, joint_values, refuse_key
+from mbdy.engine.model.joint_values import KEYS, VALUES, Motion, independent, joint_values, refuse_key, rotor_axes
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 from mbdy.engine.model.laws.sticking import TABLE, spread
 from mbdy.engine.model.parts import Part, an, kept, named, names, numbers, part, several, starts, taking, text, value
@@ -84,6 +84,8 @@ class Joint(JointValues):
                       axes then, so that it reads identity, and ``frame`` and axes are in that.
     ``axes_in``       ``"parent"`` where axes are given in the parent's axes; they are kept in the ``"joint"`` frame.
     ``motion``        one for each degree of freedom, translations first.
+    ``rotor_axis``    axes [-] of the rotors of its coordinates, in the parent's (or node's) axes, of which it is the
+                      carrying body; empty where their own spin is no matter.
 
     The other fields are the values of `mbdy.engine.model.laws` (``stiffness``, ``friction``, ...), one for each
     coordinate or degree of freedom (three of a spherical rotation that has a spring), or a table over the only
@@ -103,6 +105,7 @@ class Joint(JointValues):
     node: str = value(converter=text, default="")
     at_b: Vector3 = value(converter=taking(Lengths), default=ZERO3)
     axes_in: str = value(converter=axes_frame, default="joint")
+    rotor_axis: tuple[Vector3, ...] = value(converter=kept, default=())
 
     def _agree(self, findings: Findings) -> None:
         for name, entries in spread({TABLE: self.friction}, "Joint", findings).items():
@@ -125,6 +128,11 @@ class Joint(JointValues):
             object.__setattr__(self, name, entries)
         if not findings.faults:
             self._fill_laws(findings)
+            given = findings.attempt("Joint.rotor_axis", listed, self.rotor_axis)
+            if given and "rotor_axis" not in KEYS[self.kind]:
+                refuse_key(self.kind, "rotor_axis", "Joint", findings)
+            elif not findings.faults:
+                object.__setattr__(self, "rotor_axis", rotor_axes(self, given, "Joint", findings))
         return None
 
     def _in_body_axes(self) -> None:

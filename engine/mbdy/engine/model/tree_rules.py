@@ -146,6 +146,7 @@ def check_parts(model: Model, findings: Findings) -> None:
         check_gear(gear, path, bodies, findings)
     for body in model.bodies:
         check_wheels(body, findings)
+    check_rotors(bodies, findings)
     if model.chosen_outputs and not findings.faults:
         from mbdy.engine.model.signal_variables import check_signals
 
@@ -230,6 +231,31 @@ def check_wheels(body: Body, findings: Findings) -> None:
     if len(body.wheels) > 1 and not findings.faulty(f"{path}.wheel") and _least(rest) < -NEGATIVE_MINOR * scale:
         message = f"its wheels {', '.join(body.wheels)} together have more spin inertia than the body can hold"
         findings.refuse(f"{path}.wheel", message, f"add them to {path}.inertia")
+
+
+def check_rotors(bodies: Mapping[str, Body], findings: Findings) -> None:
+    """Refuse rotors at joints with more spin inertia than their carriers, which include them, have about their axes."""
+    shares: dict[str, list[tuple[str, np.ndarray]]] = {}
+    for body in bodies.values():
+        joint = body.joint
+        for axis, inertia in zip(joint.rotor_axis, joint.rotor_inertia, strict=False):
+            unit = np.array(axis) / np.linalg.norm(axis)
+            shares.setdefault(joint.to, []).append((body.name, inertia * np.outer(unit, unit)))
+    for name, carried in shares.items():
+        if name not in bodies or bodies[name].flex or findings.faulty(path_of(("body", name))):
+            continue
+        rest = np.array(bodies[name].inertia)
+        scale = float(np.max(np.abs(rest)))
+        for wheel in bodies[name].wheels.values():
+            axis = np.array(wheel.axis) / np.linalg.norm(wheel.axis)
+            rest = rest - wheel.inertia * np.outer(axis, axis)
+        for body, share in carried:
+            rest = rest - share
+            if _least(rest) < -NEGATIVE_MINOR * scale:
+                message = f"is more than '{name}', which includes the rotor, can hold about its axis"
+                remedy = f"add the rotor to {path_of(('body', name, 'inertia'))}"
+                findings.refuse(path_of(("body", body, "joint", "rotor_inertia")), message, remedy)
+                break
 
 
 def _tidied(name: str) -> str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.gear import Gear
 from mbdy.engine.model.laws import laws_of, sticks
 from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, constraint, name_of, points_of, wheels_of
-from mbdy.engine.model.system import Body, Loop, Model, Rows
+from mbdy.engine.model.system import Body, Loop, Model, Rows, Vector3
 
 Causality = Literal["input", "output", "parameter"]
 
@@ -95,6 +95,13 @@ class Variable:
 
 def _labels(count: int) -> tuple[str, ...]:
     return ("",) if count == 1 else tuple(f"[{k + 1}]" for k in range(count))
+
+
+def _axes(axes: Sequence[Vector3]) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Labels and components of directions, one after the other."""
+    rows = [""] if len(axes) == 1 else [f"{k + 1}," for k in range(len(axes))]
+    labels = tuple(f"[{row}{i}]" for row in rows for i in (1, 2, 3))
+    return labels, tuple(component for axis in axes for component in axis)
 
 
 def switched(motion: tuple[str, ...]) -> tuple[int, ...]:
@@ -233,11 +240,13 @@ def parameters(model: Model) -> Iterator[Variable]:
             text = f"Place of the joint of {name} from the origin of {name}, its own axes"
             yield from row(jointed, "at_b", ("m",) * 3, joint.at_b, text)
         if joint.axes:
-            rows = [""] if len(joint.axes) == 1 else [f"{k + 1}," for k in range(len(joint.axes))]
-            labels = tuple(f"[{row}{i}]" for row in rows for i in (1, 2, 3))
+            labels, values = _axes(joint.axes)
             text = f"Axes of the joint of {name} in the joint frame, translations first"
-            values = (component for axis in joint.axes for component in axis)
             yield from row(jointed, "axis", ("1",) * len(labels), values, text, labels=labels)
+        if joint.rotor_axis:
+            labels, values = _axes(joint.rotor_axis)
+            text = f"Axes of the rotors at the joint of {name}, in the axes of what carries it"
+            yield from row(jointed, "rotor_axis", ("1",) * len(labels), values, text, labels=labels)
         for value in (value for law in laws_of(joint.laws) for value in law.values if value.parameter):
             start, text = getattr(joint, value.name), f"{value.text} of the joint of {name}"
             units = _per_dof(body, value.translation, value.rotation, None if value.points else len(start))

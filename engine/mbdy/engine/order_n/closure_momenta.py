@@ -19,8 +19,8 @@ import casadi as ca
 from casadi import DM, MX, SX
 
 from mbdy.engine.model.topology import ROOT
+from mbdy.engine.order_n import joint_rotors, spatial
 from mbdy.engine.order_n import output_kernels as observe
-from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.constants import Structure, constant_fields
 from mbdy.engine.order_n.gear_rows import GearStructure
@@ -217,5 +217,7 @@ def _momenta(view: View, roots: list[int], shift: MX, drift: MX) -> tuple[list[M
             carried, view.system.structures[j], k=view.system.constants[j], V=view.moves[j].V, h=state.h, C=C,
             rho=rho + shift, slip=view.slip(j) + drift, eta=state.eta, eta_rate=state.eta_rate,
         ))  # fmt: skip
+    for root, spin in joint_rotors.spins(view.system, view.moves):
+        totals[root].append({"momentum": ca.vertcat(spin, MX.zeros(3)), "M": MX.zeros(21)})
     sums = [[reduce(add, (each[name] for each in totals[root])) for root in roots] for name in ("momentum", "M")]
     return sums[0], sums[1]

@@ -86,6 +86,8 @@ class Structure:
     nodes: int
     flex: Modes | None = None
     offset: bool = False
+    rotors: int = 0
+    """Coordinates of the joint with rotors of which the axes are given."""
     frame: Literal["own", "seated", "parent", "joint", "twisted"] = "own"
     """In which axes the sweeps see it (`mbdy.engine.order_n.joint_frames`): its own (``seated`` where its parent is not
     seen in its own), its parent's, or those of its joint, which a constant turn leads to (``twisted``: two)."""
@@ -129,6 +131,11 @@ class Structure:
         return self.form.n_u if not self.floating and sticks(self.laws) else 0
 
     @property
+    def reflects(self) -> bool:
+        """Whether degrees of freedom of the joint have inertias by laws."""
+        return not self.floating and any(law.inertia for law in laws_of(self.laws))
+
+    @property
     def unheld(self) -> bool:
         """Whether it moves in all six degrees of freedom, and each is free."""
         return self.floating and set(self.motion) == {"free"}
@@ -146,7 +153,7 @@ def structure(body: Body) -> Structure:
     bearings = tuple(wheel.bearing for wheel in body.wheels.values())
     return Structure(
         shape(joint), joint.floating, joint.kind == "attitude", joint.motion, joint.laws, values, bearings,
-        len(body.nodes), modes_of(body), joint.offset,
+        len(body.nodes), modes_of(body), joint.offset, len(joint.rotor_axis),
     )  # fmt: skip
 
 
@@ -194,7 +201,8 @@ def constant_fields(kind: Structure) -> Fields:
     return Fields((
         ("mass", 1), ("moment", 3), ("inertia", 6), ("com", 3),
         ("R0", 9), ("at", 3), ("axes", 3 * form.n_axes), ("frame", 4), ("at_b", 3 * kind.offset), *kind.values,
-        ("spin", kind.wheels), ("spin_axes", 3 * kind.wheels), ("bearings", len(BEARING) * bearings),
+        ("rotor_axes", 3 * kind.rotors), ("spin", kind.wheels), ("spin_axes", 3 * kind.wheels),
+        ("bearings", len(BEARING) * bearings),
         ("nodes", 3 * kind.nodes), *modal_fields(kind), *steps, ("turning", bearings), *frame_fields(kind),
     ))  # fmt: skip
 
@@ -205,13 +213,14 @@ def frame_fields(kind: Structure) -> tuple[tuple[str, int], ...]:
     ``joint_turns`` are cosine and sine of its turn at rest, of the angle between its axis and its parent's, and of the
     first turn where it has three; ``joint_Q`` its frame, to body components.
     """
+    rotors = ("joint_rotor_axes", 3 * kind.rotors)
     if kind.framed:
         axes = 3 * kind.form.n_axes if kind.frame == "parent" else 0
         return (
             ("joint_turns", 2 * kind.turns), ("joint_at", 3), ("joint_axes", axes), ("joint_moment", 3),
-            ("joint_inertia", 6), ("joint_spin_axes", 3 * kind.wheels), ("joint_Q", 9),
+            ("joint_inertia", 6), ("joint_spin_axes", 3 * kind.wheels), ("joint_Q", 9), rotors,
         )  # fmt: skip
-    return (("joint_at", 3), ("joint_R0", 9)) if kind.frame == "seated" else ()
+    return (("joint_at", 3), ("joint_R0", 9), rotors) if kind.frame == "seated" else ()
 
 
 def modal_fields(kind: Structure) -> tuple[tuple[str, int], ...]:
@@ -229,6 +238,7 @@ def parameter_fields(kind: Structure) -> Fields:
     sizes = [("mass", 1), ("com", 3), ("inertia", 6)]
     if not kind.floating:
         sizes += [("at", 3), ("frame", 4), ("at_b", 3 * kind.offset), ("axis", 3 * form.n_axes), *kind.values]
+        sizes += [("rotor_axis", 3 * kind.rotors)]
     bearings = ("bearings", len(BEARING) * sum(kind.bearings))
     sizes += [("wheels", 4 * kind.wheels), bearings, ("nodes", 3 * kind.nodes)]
     return Fields((*sizes, *modal_fields(kind)))
@@ -240,7 +250,8 @@ def parameter_names(body: Body) -> list[str]:
     if not body.joint.floating:
         values = (JOINT_VALUES[name].key for name, _ in structure(body).values)
         places = ("at", "frame", "at_b") if body.joint.offset else ("at", "frame")
-        names += [f"{body.name}.joint.{part}" for part in (*places, "axis", *values)]
+        rotors = ("rotor_axis",) if body.joint.rotor_axis else ()
+        names += [f"{body.name}.joint.{part}" for part in (*places, "axis", *values, *rotors)]
     for wheel in body.wheels:
         names += [f"{body.name}.{wheel}.inertia", f"{body.name}.{wheel}.axis"]
     for wheel, rotor in body.wheels.items():
@@ -280,6 +291,7 @@ def prepare_body(kind: Structure) -> ca.Function:
     constants = {
         "mass": _kept(mass >= 0, mass), "moment": _kept(offset <= LARGEST, mass * com),
         "inertia": _kept(_no_negative_moment(tensor, size), spatial.upper(about_origin)), "com": com,
+        "rotor_axes": ca.vertcat(*(_unit(p["rotor_axis"][3 * i : 3 * i + 3]) for i in range(kind.rotors))),
         "R0": ca.vec(ca.densify(R0)), "at": at, "axes": ca.vertcat(*axes), "frame": frame,
         "spin": ca.vertcat(*spins), "spin_axes": ca.vertcat(*spin_axes), "nodes": p["nodes"],
         **{value.name: _lawful(value, p) for law in laws_of(kind.laws) for value in law.values if value.name in p},

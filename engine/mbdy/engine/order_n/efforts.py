@@ -56,6 +56,24 @@ def _lag(law: Law, numbers: Numbers, step: SX, inertia: SX, rate: SX) -> SX:
     return ca.fmax(step * law.resistance(numbers, rate) - inertia, 0)
 
 
+def reflected(kind: Structure, k: dict[str, SX]) -> SX:
+    """Inertias (n_u) that a joint's degrees of freedom have by laws, besides those of the bodies that they move."""
+    found = SX(kind.form.n_u, 1)
+    for law in laws_of(kind.laws):
+        for i in range(kind.form.n_axes if law.inertia else 0):
+            assert law.inertia
+            found[i] += law.inertia({value.name: value.at(k[value.name], i) for value in law.values})
+    return found
+
+
+def rotor_momenta(kind: Structure, k: dict[str, SX]) -> SX:
+    """Spin momenta (3, n_u) of rotors about their axes by unit rates of their joint, axes of what it sits on."""
+    found = SX(3, kind.form.n_u)
+    for i in range(kind.rotors):
+        found[:, i] = k["rotor_axes"][3 * i : 3 * i + 3] * k["rotor_inertia"][i] * k["gear_ratio"][i]
+    return found
+
+
 def unstored(kind: Structure, k: dict[str, SX], q: SX, u: SX, actuation: SX, rest: SX) -> SX:
     """The part (n_u) of `effort` that no energy is stored by: the input, and what laws take from a rate. A law that
     stores energy has at rest the effort that its potential gives."""

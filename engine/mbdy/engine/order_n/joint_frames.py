@@ -116,6 +116,7 @@ def _framed(kind: Structure) -> ca.Function:
     k = fields.split(vector)
     R0 = Q_parent.T @ ca.reshape(k["R0"], 3, 3)
     framed = {"joint_at": Q_parent.T @ k["at"], "joint_R0": ca.vec(R0)}
+    framed["joint_rotor_axes"] = ca.vec(Q_parent.T @ ca.reshape(k["rotor_axes"], 3, kind.rotors))
     if kind.framed:
         inertia, slides = Q.T @ spatial.symmetric(k["inertia"], 3) @ Q, ca.reshape(k["axes"], 3, kind.form.n_axes)
         framed |= {

@@ -117,6 +117,12 @@ def loads(kind: Structure, leaf: bool) -> ca.Function:
     f = P @ A + p + closing
     constrained, _ = drive(kind, driven, k)
     inputs |= driven | ({} if leaf else below)
+    turned = symbols(u_rate=n_u, **({"A_seat": 6} if kind.rotors else {})) if kind.reflects else {}
+    if kind.reflects:
+        tau = tau - efforts.reflected(kind, k) * turned["u_rate"]
+    if kind.rotors:
+        tau -= efforts.rotor_momenta(kind, k).T @ turned["A_seat"][:3]
+    inputs |= turned
     moment = f[:3] - ca.cross(k["at_b"], f[3:]) if kind.offset else f[:3]
     load = ca.vertcat(own_axes(kind, k, moment), own_axes(kind, k, f[3:]))
     return kernel(f"loads_{kind_name(kind, leaf)}", inputs, {"load": load, "reaction": constrained * (S.T @ f - tau)})

@@ -17,7 +17,7 @@ from mbdy.engine.model.owners import constraint
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.topology import ROOT
 from mbdy.engine.model.variables import WORK_ERROR, switched
-from mbdy.engine.order_n import gravity_gradient
+from mbdy.engine.order_n import gravity_gradient, joint_rotors
 from mbdy.engine.order_n import output_kernels as observe
 from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.constants import constant_fields
@@ -183,6 +183,10 @@ class View:
             residual.append(results["work_residual"])
             if m.gradient is not None:
                 residual[-1] -= ca.dot(m.gradient, ca.vertcat(m.V, state.eta_rate))
+        angular += [momentum for _, momentum in joint_rotors.spins(system, self.moves)]
+        for rotor in joint_rotors.energies(system, self.moves):
+            energy.append(rotor["energy"])
+            residual.append(rotor["growth"])
         root = system.states[self.reference]
         velocity = root.u[:3] if self.centred else drift + self.drift
         outputs["system.mass"] = self.mass
@@ -208,9 +212,12 @@ def see_loops(model: Model, loops: Loops, outputs: dict[str, MX]) -> None:
 
 def reactions(system: System, moves: list[BodyMotion], body: int) -> dict[str, MX]:
     """``load`` (6) through a body's joint and efforts (n_u) of its constraint, ``reaction``, after all three sweeps."""
-    m, inputs = moves[body], system.inputs[body]
+    m, inputs, kind = moves[body], system.inputs[body], system.structures[body]
+    turned = {"u_rate": m.u_rate} if kind.reflects else {}
+    if kind.rotors:
+        turned["A_seat"] = order_n.of_seat(body, system, moves, "A", MX())
     return system.kernels.call(
-        observe.loads, system.structures[body], not m.below,
+        observe.loads, kind, not m.below, **turned,
         S=m.S, k=system.constants[body], p=m.p, tau=m.tau, A=m.A, closing=m.closing, **inputs.driven, **m.below,
     )  # fmt: skip
 

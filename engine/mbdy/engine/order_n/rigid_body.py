@@ -78,6 +78,7 @@ def outward(kind: Structure, root: bool, drifting: bool, summed: bool) -> ca.Fun
     wheels, ``wheel_torques`` all that acts on them. Where laws may be too steep for a step (`efforts.lags`) also
     ``lag`` of the joint; and of wheels ``coupling`` (3, n), by which their torques grow with the body's angular
     acceleration, and ``carried`` (21), the inertia that this adds to the body.
+    ``gyro`` (3) is the moment that turning the spin of rotors takes from what carries them, axes of the body.
     ``power`` is that of all these, of efforts that store no energy and of external forces on a rigid body; what is
     ``drifting`` has the velocity ``drift`` (3) of its root too. ``summed`` asks for ``sums`` (3, 2), force and momentum
     of a rigid body.
@@ -119,6 +120,8 @@ def outward(kind: Structure, root: bool, drifting: bool, summed: bool) -> ca.Fun
     tau = SX(form.n_u, 1) if kind.floating else efforts.effort(kind, k, q, u, actuation, rest)
     if kind.resistances:
         extra["lag"] = efforts.lags(kind, k, u)
+    if kind.rotors:
+        extra["gyro"] = passage.rotation @ ca.cross(above[0][:3], efforts.rotor_momenta(kind, k) @ u)
     outputs = at_joint | {"c": c, "V": V, "p": p, "tau": tau}
     outputs |= {"E": ca.densify(passage.rotation)} if kind.turns else {}
     outputs |= {"wheel_torques": wheel_torques, "power": power} | ({"drift": drift} if drifting else {})
@@ -220,15 +223,24 @@ def inward(
     S_f = S[:, active] @ ca.diag(free) if active else SX(6, 0)
     effort, a_c = free * tau[active, 0] - S_f.T @ p, c + S @ forced
     inputs |= driven | ({} if leaf else below)
-    U = P @ S_f
+    U = felt = P @ S_f
+    on_carrier = SX(6, 1)
+    if kind.rotors:  # the carrier feels the rotors' spin, which the joint feels it turn: W = U + X^-T B
+        inputs |= symbols(gyro=3)
+        B = ca.vertcat(passage.rotation @ efforts.rotor_momenta(kind, k), SX(3, kind.form.n_u))
+        B_f = B[:, active] @ ca.diag(free) if active else SX(6, 0)
+        U, effort = U + B_f, effort + B_f.T @ a_c
+        on_carrier = B @ forced + ca.vertcat(inputs["gyro"], SX(3, 1))
     if kind.unheld:
         solved = S.T @ _inverse(P, ca.horzcat(-p, *([SX.eye(6)] if loops else [])))
         g, t, of_forces = S.T, solved[:, 0], solved[:, 1:]
     else:
-        D = S_f.T @ U + ca.diag(constrained[active, 0])
+        D = S_f.T @ felt + ca.diag(constrained[active, 0])
         if kind.resistances:
             D += ca.diag(free * lag[active, 0])
             inputs["lag"] = lag
+        if kind.reflects:
+            D += ca.diag(free * efforts.reflected(kind, k)[active, 0])
         of_efforts = [SX.eye(len(active))] if geared else []
         solved = spatial.solve_ldl(D, ca.horzcat(U.T, effort, *([S_f.T] if loops else []), *of_efforts))
         g, t, of_forces = solved[:, :6], solved[:, 6], solved[:, 7 : 7 + 6 * loops]
@@ -239,9 +251,10 @@ def inward(
         outputs |= {"S_free": S_f, "solved": of_forces}
     if not root:
         P_a = spatial.symmetric(spatial.upper(P - U @ g), 6)
-        if kind.turns and kind.motion == ("free",) and not kind.resistances and not kind.sticking:
+        bare = not (kind.resistances or kind.sticking or kind.reflects)
+        if kind.turns and kind.motion == ("free",) and bare:
             P_a[2, :], P_a[:, 2] = SX(1, 6), SX(6, 1)
-        p_a = p + P_a @ a_c + U @ t
+        p_a = p + P_a @ a_c + U @ t + on_carrier
         P_parent, p_parent = spatial.upper(passage.inertia(P_a)), passage.force(p_a)
         if joins:
             inputs |= symbols(P_others=21, p_others=6)
@@ -267,10 +280,10 @@ def pivots(kind: Structure, leaf: bool) -> ca.Function:
     driven, below = drive_symbols(kind), {} if leaf and not kind.flex else symbols(P_below=21)
     P, _ = gathered(kind, leaf, k["M"], SX(6, 1), P_below=below.get("P_below", SX(21, 1)), p_below=SX(6, 1))
     constrained, _ = drive(kind, driven)  # what friction holds must move inertia too
-    nt, found, first = kind.form.translations, SX.ones(kind.form.n_u, 1), P
+    nt, found, first, own = kind.form.translations, SX.ones(kind.form.n_u, 1), P, efforts.reflected(kind, k)
     for i in sorted((i for i, how in enumerate(kind.motion) if how != "prescribed"), key=lambda i: (i >= nt, -i)):
         felt, size = P @ S[:, i], ca.trace(first[:3, :3] if i >= nt else first[3:, 3:])
-        pivot = ca.dot(S[:, i], felt)
+        pivot = ca.dot(S[:, i], felt) + own[i]
         found[i] = ca.if_else(constrained[i], 1, pivot - kind.form.n_u * PIVOT_ROUNDING * size)
         P = P - ca.if_else(found[i] > 0, (1 - constrained[i]) / pivot, 0) * felt @ felt.T
     margin = SX(1)
@@ -329,6 +342,6 @@ def kind_name(kind: Structure, *flags: bool | int) -> str:
     marks = "".join(str(f) if type(f) is int else "ny"[f] for f in flags)
     laws = "".join(law[0] for law in kind.laws) + str(sum(size for _, size in kind.values))
     rotors = "".join("b" if bearing else "o" for bearing in kind.bearings)
-    modes = f"m{kind.modes}" if kind.flex else ""
-    body = f"w{rotors}p{kind.nodes}{'f' * kind.floating}{'e' * kind.offset}{laws}{modes}{kind.frame[0]}"
+    modes, driven = f"m{kind.modes}" if kind.flex else "", f"a{kind.rotors}" if kind.rotors else ""
+    body = f"w{rotors}p{kind.nodes}{'f' * kind.floating}{'e' * kind.offset}{driven}{laws}{modes}{kind.frame[0]}"
     return f"t{form.translations}r{turning}{how}{body}_{marks}"

@@ -78,6 +78,9 @@ def _of_body(body: Body, kind: Structure, begin: int, ports: Ports) -> Iterator[
             for i in range(fields.places(value.name).stop - fields.places(value.name).start):
                 text = _words(value, f"{joint}.{value.below}")
                 yield _rule(ports, joint, value.key, place(value.name, i), text, slice(i, i + 1))
+        for i in range(kind.rotors):
+            place_of = place("rotor_axes", 3 * i)
+            yield _rule(ports, joint, "rotor_axis", place_of, "must not be zero", slice(3 * i, 3 * i + 3))
     bearings = 0
     for i, (wheel, rotor) in enumerate(zip(wheels_of(body), body.wheels.values(), strict=True)):
         text = "must be > 0 kg.m2, and no more than its body, which includes its wheels, has about their axes"

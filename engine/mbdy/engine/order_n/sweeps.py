@@ -135,6 +135,8 @@ class BodyMotion(Placed):
     below: dict[str, MX] = field(default_factory=dict)
     """Articulated inertia ``P_below`` and bias force ``p_below`` of the children together, of a flexible body with its
     own; else nothing."""
+    gyro: MX | None = None
+    """Of what the joint sits on, by rotors whose axes are given (`rigid_body.outward`)."""
     lag: MX | None = None
     """Of the joint, ``coupling`` and ``carried`` of wheels (`rigid_body.outward`), where the body has them."""
     coupling: MX | None = None
@@ -374,6 +376,7 @@ def _inward(j: int, system: System, moves: list[BodyMotion]) -> None:
         rigid.inward, kind, parent == ROOT, not m.below, system.loops, bool(others), geared,
         **at_joint(kind, m), c=m.c, k=system.constants[j], p=m.p, tau=m.tau, **inputs.driven,
         **m.below, **({} if m.lag is None else {"lag": m.lag}), **others,
+        **({} if m.gyro is None else {"gyro": m.gyro}),
     )  # fmt: skip
     m.g, m.t, m.a_c, m.forced = (results[name] for name in ("g", "t", "a_c", "forced"))
     if system.loops:

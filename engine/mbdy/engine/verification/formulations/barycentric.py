@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from mbdy.engine.model.system import INERTIAL, Model
 from mbdy.engine.model.topology import ROOT, Tree
 from mbdy.engine.verification.formulations.dense import solved
-from mbdy.engine.verification.formulations.forces import joint_efforts, resultant
+from mbdy.engine.verification.formulations.forces import joint_efforts, resultant, rotors
 from mbdy.engine.verification.formulations.reader import Reader
 from mbdy.engine.verification.formulations.values import Array, Derivatives, Part, axis_rotation, rigid_trees, rotation
 
@@ -48,6 +48,8 @@ def uncovered(model: Model) -> tuple[str, ...]:
             said.append(f"the joint of {body.name!r} is spherical; a hinge turns about one axis")
         if joint.floating and any(motion != "free" for motion in joint.motion):
             said.append(f"the motion of the reference body {body.name!r} can be prescribed; only that of hinges can")
+        if joint.rotor_axis:
+            said.append(f"rotors at the joint of {body.name!r} spin on their carrier")
         if body.wheels:
             said.append(f"body {body.name!r} has wheels ({', '.join(body.wheels)}); there are hinged bodies only")
     floating = [body.name for body in model.bodies if body.joint.floating]
@@ -127,6 +129,8 @@ class Hinges:
     torque: Array
     fixed: NDArray[np.bool_]
     known: Array
+    reflected: Array
+    """(n) [kg.m2] Inertias of rotors as hinges feel them."""
 
 
 def hinges_of(plan: Plan, reader: Reader, parts: list[Part]) -> Hinges:
@@ -136,7 +140,7 @@ def hinges_of(plan: Plan, reader: Reader, parts: list[Part]) -> Hinges:
     mass, inertia, C = np.zeros(n), np.zeros((n, 3, 3)), np.zeros((n, 3, 3))
     g, rate, tau = zeros.copy(), np.zeros(n), np.zeros(n)
     force, torque = zeros.copy(), zeros.copy()
-    fixed, known = np.zeros(n, dtype=np.bool_), np.zeros(n)
+    fixed, known, reflected = np.zeros(n, dtype=np.bool_), np.zeros(n), np.zeros(n)
     out, back = np.zeros((n, n, 3)), zeros.copy()  # p^{kj} of Def. 10: from c_k to an outer hinge, and to the inner one
     aligned: dict[int, Array] = {ROOT: np.eye(3)}
     for b in plan.order:
@@ -157,6 +161,7 @@ def hinges_of(plan: Plan, reader: Reader, parts: list[Part]) -> Hinges:
                     tau[k] = joint_efforts(part)[i]
                 else:
                     fixed[k] = True
+                reflected[k] = sum(rotor.inertia * rotor.ratio**2 for rotor in rotors(part) if rotor.place == i)
                 g[k] = N @ axis
                 C[k] = C[plan.inboard[k]] @ axis_rotation(g[k], angle)  # Eq. (7)
         mass[last], inertia[last] = constants.mass, N @ constants.inertia @ N.T
@@ -181,6 +186,7 @@ def hinges_of(plan: Plan, reader: Reader, parts: list[Part]) -> Hinges:
         torque=np.einsum("kab,kb->ka", C, torque),
         fixed=fixed[1:],
         known=known[1:],
+        reflected=reflected[1:],
     )
 
 
@@ -234,7 +240,7 @@ class Equation:
         self.coefficients[:3, :3] = Phi.sum(axis=(0, 1))
         self.coefficients[:3, 3:] = columns.sum(axis=0)
         self.coefficients[3:, :3] = self.coefficients[:3, 3:].T
-        self.coefficients[3:, 3:] = np.tensordot(path, columns, axes=([1, 2], [0, 1]))
+        self.coefficients[3:, 3:] = np.tensordot(path, columns, axes=([1, 2], [0, 1])) + np.diag(of.reflected)
         self.right = np.append(A.sum(axis=0), np.tensordot(path, A, axes=([1, 2], [0, 1])) + of.tau)
 
 

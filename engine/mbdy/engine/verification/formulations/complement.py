@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from mbdy.engine.model.system import INERTIAL, Model
 from mbdy.engine.model.topology import ROOT
 from mbdy.engine.verification.formulations.dense import solved
-from mbdy.engine.verification.formulations.forces import joint_efforts, resultant, wheel_torques
+from mbdy.engine.verification.formulations.forces import joint_efforts, resultant, rotors, wheel_torques
 from mbdy.engine.verification.formulations.reader import Reader
 from mbdy.engine.verification.formulations.values import (
     Array,
@@ -50,6 +50,9 @@ SOURCE = "R. L. Huston and C.-Q. Liu, CMES 10(2) (2005), Eqs. 1-38 and 44-54"
 def uncovered(model: Model) -> tuple[str, ...]:
     """What of ``model`` lies outside these arrays: flexible bodies, loops, more than one body in the inertia frame."""
     said = rigid_trees(model)
+    said += tuple(
+        f"rotors at the joint of {b.name!r} spin on their carrier" for b in model.bodies if b.joint.rotor_axis
+    )
     roots = [body.name for body in model.bodies if body.joint.to == INERTIAL]
     if len(roots) < 2:
         return said
@@ -90,6 +93,8 @@ class Link:
     effort: Array
     fixed: NDArray[np.bool_]
     known: Array
+    reflected: Array
+    """Inertias of rotors as each of ``z`` feels them."""
 
 
 class System:
@@ -110,7 +115,7 @@ class System:
         for b, part in enumerate(parts):
             k, count = self.label[b], len(part.motion.h)
             self.wheels.append(list(range(len(lower), len(lower) + count)))
-            self.links += rotors(part, self.S0[k].T @ self.omega[k])
+            self.links += wheel_links(part, self.S0[k].T @ self.omega[k])
             lower += [k] * count
         self._orient(lower)
         self._partial_velocities()
@@ -193,8 +198,11 @@ class System:
         """``z'`` of Eq. (54), ``C^T a C z' = C^T (f - a C' z)`` and the efforts at the joints."""
         links = self.links
         effort = np.concatenate([item.effort for item in links])
+        reflected = np.diag(np.concatenate([item.reflected for item in links]))
         fixed, known = np.concatenate([item.fixed for item in links]), np.concatenate([item.known for item in links])
-        return solved(self.C.T @ self.a @ self.C, self.C.T @ (self.f - self.a @ self.turned) + effort, fixed, known)
+        return solved(
+            self.C.T @ self.a @ self.C + reflected, self.C.T @ (self.f - self.a @ self.turned) + effort, fixed, known
+        )
 
     def rates(self, reader: Reader, z_rate: Array) -> Array:
         """``x'``: Euler parameters by Eq. (30), wheels and, under an attitude root, the mass centre by Eq. (17)."""
@@ -252,13 +260,16 @@ def link(part: Part) -> Link:
             turn = turn @ axis_rotation(axis, angle)
     inertia = constants.inertia - np.einsum("w,wi,wj->ij", constants.spins, constants.spin_axes, constants.spin_axes)
     force, torque = resultant(part)
+    reflected = np.zeros(n)
+    for rotor in rotors(part):
+        reflected[rotor.place] += rotor.inertia * rotor.ratio**2
     return Link(
         point, turn, C, C_rate, constants.mass, constants.com, inertia, force, torque,
-        z, joint_efforts(part), inputs.fixed, inputs.acceleration,
+        z, joint_efforts(part), inputs.fixed, inputs.acceleration, reflected,
     )  # fmt: skip
 
 
-def rotors(part: Part, omega: Array) -> list[Link]:
+def wheel_links(part: Part, omega: Array) -> list[Link]:
     """A body's wheels, each at the angle zero (it does not matter), from its angular velocity ``omega``, own axes."""
     constants, zero, still = part.constants, np.zeros(3), np.zeros(1)
     links, torques = [], wheel_torques(part, omega)
@@ -267,7 +278,7 @@ def rotors(part: Part, omega: Array) -> list[Link]:
         z = np.array([h / J - a @ omega])
         links.append(Link(
             zero, np.eye(3), C, np.zeros((6, 1)), 0.0, zero, J * np.outer(a, a), zero, zero,
-            z, np.array([tau]), np.zeros(1, dtype=np.bool_), still,
+            z, np.array([tau]), np.zeros(1, dtype=np.bool_), still, still,
         ))  # fmt: skip
     return links
 

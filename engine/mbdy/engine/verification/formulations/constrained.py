@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from mbdy.engine.model.system import Model
 from mbdy.engine.verification.formulations.closures import Closure, closed_rows, closures
 from mbdy.engine.verification.formulations.flexible import STEP, Numbers, mass_matrix, moment_slope
-from mbdy.engine.verification.formulations.forces import joint_efforts, mass_centre, wheel_torques
+from mbdy.engine.verification.formulations.forces import joint_efforts, mass_centre, rotors, wheel_torques
 from mbdy.engine.verification.formulations.gears import gears
 from mbdy.engine.verification.formulations.kinematics import Columns, Kinematics, coordinate_rates, kinematics, shifted
 from mbdy.engine.verification.formulations.reader import Reader
@@ -105,8 +105,25 @@ class Constrained:
             self.M += J.T @ mass @ J
             self.f += J.T @ (self._acting(b, part, y) - remainder - inertial)
             self.f[self.columns.u[b]] += joint_efforts(part)
+            self._spin_rotors(b, part)
             for i, name in enumerate(part.body.nodes, start=1):
                 self.f += self.at.nodes[b][name].J.T @ np.append(part.given.torques[i], part.given.forces[i])
+
+    def _spin_rotors(self, b: int, part: Part) -> None:
+        """Rotors at a joint: what a body of inertia ``J a a^T`` has that turns with ``omega + a n u``, and its carrier,
+        which has it already, without it."""
+        for rotor in rotors(part):
+            turn = rotor.ratio * np.eye(self.columns.n)[self.columns.u[b].start + rotor.place]
+            carried, ahead = np.zeros(self.columns.n), 0.0
+            if rotor.axis is not None:
+                now, later = (at.carrier(self.columns, b) for at in (self.at, self.at_ahead))
+                carried, omega = rotor.axis @ now.J[:3], now.J[:3] @ self.w
+                ahead = float(_slope(rotor.axis @ later.J[:3] @ self.w))
+                spin = rotor.inertia * (turn @ self.w)
+                self.f -= now.J[:3].T @ np.cross(omega, rotor.axis) * spin
+            whole = carried + turn
+            self.M += rotor.inertia * (np.outer(whole, whole) - np.outer(carried, carried))
+            self.f -= rotor.inertia * turn * ahead
 
     def momentum(self, part: Part, at: Kinematics, b: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
         """``[V; eta']``, momenta ``pi``, the Jacobian (6 + m, n) of the former and the body's mass matrix."""

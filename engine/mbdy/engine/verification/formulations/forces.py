@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -73,6 +74,24 @@ def ball_torque(stiffness: Array, turns: Array, rest: Array) -> Array:
     else:
         J = np.eye(3) - (1 - np.cos(angle)) / angle**2 * E + (angle - np.sin(angle)) / angle**3 * E @ E
     return np.linalg.solve(J.T, -stiffness * e)
+
+
+@dataclass(frozen=True)
+class Rotor:
+    """A rotor at a joint: degree of freedom ``place``, ``inertia`` [kg.m2] about its ``axis`` (3), axes of what the
+    joint sits on, None where that is no matter; it turns ``ratio`` times as fast as the joint."""
+
+    place: int
+    inertia: float
+    ratio: float
+    axis: Array | None
+
+
+def rotors(part: Part) -> list[Rotor]:
+    """The rotors at a body's joint."""
+    values, axes = part.constants.efforts, part.constants.rotors
+    pairs = zip(values.get("rotor_inertia", ()), values.get("gear_ratio", ()), strict=True)
+    return [Rotor(i, J, n, axes[i] if len(axes) else None) for i, (J, n) in enumerate(pairs)]
 
 
 def wheel_torques(part: Part, omega: Array) -> Array:

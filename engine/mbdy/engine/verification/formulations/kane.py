@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.topology import ROOT
 from mbdy.engine.verification.formulations.dense import solved
-from mbdy.engine.verification.formulations.forces import joint_efforts, resultant, wheel_torques
+from mbdy.engine.verification.formulations.forces import joint_efforts, resultant, rotors, wheel_torques
 from mbdy.engine.verification.formulations.reader import Reader
 from mbdy.engine.verification.formulations.values import (
     Array,
@@ -153,6 +153,20 @@ class Assembly:
             self.RHS += Omega.T @ (T - inertia @ (self.C[j].T @ self.alpha_r[j]) - cross(omega, H))
             self.RHS += V.T @ (F - constants.mass * self.a_r[j])
             self.RHS[self.columns[j]] += joint_efforts(part)
+            self._spin_rotors(j, part)
+
+    def _spin_rotors(self, j: int, part: Part) -> None:
+        """Rotors at a joint, beside their inner body i, which has their inertia: angular velocity ``n u`` about a."""
+        for rotor in rotors(part):
+            c, i, J, n = self.columns[j].start + rotor.place, self.parent[j], rotor.inertia, rotor.ratio
+            self.COEF[c, c] += J * n**2
+            if rotor.axis is None:
+                continue
+            along = J * n * rotor.axis @ self.Omega[i]
+            self.COEF[c] += along
+            self.COEF[:, c] += along
+            self.RHS[c] -= J * n * rotor.axis @ (self.C[i].T @ self.alpha_r[i])
+            self.RHS -= self.Omega[i].T @ cross(self.omega[i], J * n * self.speeds[c] * rotor.axis)
 
     def rates(self, u_rate: Array) -> Array:
         """``x'`` from the generalized accelerations: kinematic equations (Eqs. 43-45)."""

@@ -92,6 +92,10 @@ class Kinematics:
             return self.inertial
         return self.nodes[body][node] if node else self.origins[body]
 
+    def carrier(self, columns: Columns, body: int) -> Frame:
+        """The frame of what the joint of a body sits on."""
+        return self.site(columns.tree.parent[body], columns.model.bodies[body].joint.node)
+
 
 def kinematics(columns: Columns, parts: Sequence[Part]) -> Kinematics:
     """Frames of the bodies as they stand in ``parts``."""

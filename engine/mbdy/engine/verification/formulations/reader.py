@@ -167,6 +167,7 @@ def _constants(model: Model, table: Ports, p: Array, body: Body) -> Constants:
         bearings=np.array([bearing(f"{name}.{wheel}") for wheel in body.wheels]).reshape(-1, 3),
         nodes=read(*(f"{name}.{node}.at" for node in body.nodes)).reshape(-1, 3) - place,
         joint_at=place,
+        rotors=_units(read(f"{stem}.rotor_axis") if joint.rotor_axis else np.zeros(0)),
         modes=modes_of(body, read(f"{name}.flex.stiffness"), read(f"{name}.flex.damping")) if body.flex else None,
     )
 

@@ -30,8 +30,9 @@ class Constants:
     its node, node axes, where the parent is flexible; ``frame`` (3, 3) joint-frame to these components; unit axes
     ``translations`` (n, 3) and ``rotations`` (n, 3) in the joint frame; ``efforts`` has the parameters of the joint's
     laws by name, those that the model has (see `forces.joint_efforts`); ``spins`` and unit ``spin_axes`` (n, 3) of its
-    wheels, and their ``bearings`` (n, 3): damping, friction and its rate; ``nodes`` (n, 3) from its origin; ``modes``
-    of a flexible body, whose other numbers are those of its undeformed shape.
+    wheels, and their ``bearings`` (n, 3): damping, friction and its rate; ``nodes`` (n, 3) from its origin; ``rotors``
+    (n, 3) unit axes of the rotors at its joint, axes of what that sits on, none where they are not given; ``modes`` of
+    a flexible body, whose other numbers are those of its undeformed shape.
     """
 
     mass: float
@@ -47,6 +48,7 @@ class Constants:
     bearings: Array
     nodes: Array
     joint_at: Array
+    rotors: Array
     modes: Modes | None = None
 
 
