@@ -167,7 +167,7 @@ def causes(model: Model, table: Ports, largest: Mapping[str, float]) -> dict[str
     torques = acts("torque", "external_forces", "node_forces")
     outside = ["external forces act"] * forces
     mount = ["the joint to inertial acts"] * mounted
-    for what, joining in (("loop", model.loops), ("spring", model.springs)):
+    for what, joining in (("loop", model.loops), ("spring", model.springs), ("contact", model.contacts)):
         grounded = any(side.body == INERTIAL for one in joining for side in (one.a, one.b))
         mount += [f"a {what} to inertial acts"] * grounded
     said = {

@@ -12,6 +12,7 @@ from mbdy.engine.linear.modes import Mode, ModeTable
 from mbdy.engine.linear.operating_point import OperatingPoint
 from mbdy.engine.linear.second_order import SecondOrder
 from mbdy.engine.linear.trim import TrimError, trim
+from mbdy.engine.model.contacts import Contact, Surface
 from mbdy.engine.model.contents import FileError
 from mbdy.engine.model.faults import (
     Fault,
@@ -46,6 +47,7 @@ __all__ = [
     "ChosenOutput",
     "Compiled",
     "CompilerError",
+    "Contact",
     "Dynamics",
     "Equations",
     "Fault",
@@ -79,6 +81,7 @@ __all__ = [
     "Side",
     "Spring",
     "StartMovedWarning",
+    "Surface",
     "TrimError",
     "UncoveredError",
     "UnknownNameError",

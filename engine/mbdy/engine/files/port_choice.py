@@ -19,8 +19,8 @@ PATTERN = set("*?[")
 def choice_of(table: PortsTable, model: Model, unread: Collection[str], findings: Findings) -> PortChoice:
     """The choice in ``table`` for ``model``, which has all ports; what is wrong goes to ``findings``.
 
-    ``unread`` are bodies of the file that are not among the model's, and ``"loop"``, ``"gear"`` or ``"spring"`` where
-    one is not: what may name their variables is passed over unjudged.
+    ``unread`` are bodies of the file that are not among the model's, and ``"loop"``, ``"gear"``, ``"spring"`` or
+    ``"contact"`` where one is not: what may name their variables is passed over unjudged.
     """
     known = {} if table == PortsTable() else {v.name: v.causality for v in ports(model)}
     return PortChoice(

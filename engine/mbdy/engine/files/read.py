@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
+from mbdy.engine.files.contacts import contact_of
 from mbdy.engine.files.formats import fault_of_format
 from mbdy.engine.files.gears import gear_of
 from mbdy.engine.files.inertia import faults_of_energy, faults_of_inertia
@@ -161,6 +162,7 @@ def model_of_tables(
     loops = _made(loop_of, file.loop, by_name, unread, findings)
     gears = _made(gear_of, file.gear, by_name, unread, findings)
     springs = _made(spring_of, file.spring, by_name, unread, findings)
+    contacts = _made(contact_of, file.contact, by_name, unread, findings)
     partial = tuple(_rooted(body) if body.name in cut else body for body in bodies)
     read = {INERTIAL, *(body.name for body in partial)} - unread
     whole = tuple(body if body.joint.to in read else _rooted(body) for body in partial if body.name in read)
@@ -177,8 +179,10 @@ def model_of_tables(
         loops=loops,
         gears=gears,
         springs=springs,
+        contacts=contacts,
     )
     joining = (("loop", file.loop, loops), ("gear", file.gear, gears), ("spring", file.spring, springs))
+    joining += (("contact", file.contact, contacts),)
     unjudged = {*unread, *(sort for sort, tables, parts in joining if len(parts) < len(tables))}
     draft = replace(draft, chosen_outputs=signals_of(file.output, draft, unjudged, findings))
     for fault in faults_of_energy(draft):

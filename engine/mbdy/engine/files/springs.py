@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mbdy.engine.files.inertia import joint_at_start
-from mbdy.engine.files.rigid_loops import seat_of
-from mbdy.engine.files.sides import side_of
+from mbdy.engine.files.sides import apart, joined, sides_of, taken
 from mbdy.engine.files.tables import SpringTable
-from mbdy.engine.model.faults import Findings, PartError, path_of
+from mbdy.engine.model.faults import Findings, path_of
 from mbdy.engine.model.springs import COINCIDENT, SPRING_VALUES, Spring
 from mbdy.engine.model.system import INERTIAL, Body, Model
 from mbdy.engine.model.topology import tree
-from mbdy.engine.model.tree_rules import check_name, check_side
 
 
 def spring_of(
@@ -27,25 +24,12 @@ def spring_of(
     None where there are faults, which go to ``findings``. ``unread`` are bodies of the file that could not be read; a
     spring on them is passed over.
     """
-    path, before = path_of(("spring", name)), len(findings.faults)
-    sound = not findings.faulty(path)
-    check_name(name, path, findings)
-    sides = [side_of(end, table, path, findings) for end in "ab"]
-    judged = [
-        check_side(side, f"{path}.{key}", key, bodies, unread, findings) for key, side in zip("ab", sides, strict=True)
-    ]
+    path = path_of(("spring", name))
+    sides, sound = sides_of(name, table, path, bodies, unread, findings)
     given = {key: value for key in SPRING_VALUES if (value := getattr(table, key)) is not None}
-    spring = None
-    try:
-        spring = Spring(name=name, a=sides[0], b=sides[1], kind=table.kind, **given, tension_only=table.tension_only)
-    except PartError as error:
-        whole = len(Spring.__name__)
-        findings.faults += [replace(fault, path=path + fault.path[whole:]) for fault in error.faults]
-    if spring is None or len(findings.faults) > before or not sound or not all(judged):
-        return None
-    if seat_of(spring.a, bodies) == seat_of(spring.b, bodies):
-        message = "a and b cannot move against each other, so the spring does nothing"
-        findings.refuse(f"{path}.b", message, "let it join two bodies that move, or two nodes of a flexible one")
+    ends = {"a": sides[0], "b": sides[1], "kind": table.kind, "tension_only": table.tension_only}
+    spring = taken(path, findings, Spring, name=name, **ends, **given)
+    if spring is None or not sound or not apart(spring, path, bodies, findings):
         return None
     for key, one in spring.values.items():
         if one.passive and any(number < 0.0 for number in spring.numbers(key)):
@@ -81,8 +65,8 @@ def warn_of_coincident_ends(model: Model, findings: Findings) -> None:
 
 
 def spelled(spring: Spring) -> dict[str, Any]:
-    """The keys of the file that say what ``spring`` is, but its sides."""
-    table: dict[str, Any] = {} if spring.kind == "line" else {"kind": spring.kind}
+    """The keys of the file that say ``spring``."""
+    table = joined(spring) | ({} if spring.kind == "line" else {"kind": spring.kind})
     for name, one in spring.values.items():
         numbers = getattr(spring, name)
         if one.points:

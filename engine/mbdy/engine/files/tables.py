@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 from mbdy.engine.files.formats import FORMAT
 from mbdy.engine.flexible.sources import SOURCES
 from mbdy.engine.model.bearing import BEARING
+from mbdy.engine.model.contacts import CONTACT_VALUES
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, path_of, shown
 from mbdy.engine.model.fields import (
     Accelerations,
@@ -200,6 +201,20 @@ class SpringTable(StrictTable):
     tension_only: Switch = False
 
 
+@_with_keys(dict.fromkeys((*CONTACT_VALUES, "exponent"), (Any, None)))
+class ContactTable(StrictTable):
+    """``[contact.NAME]``: two places, their shapes and the numbers of `mbdy.engine.model.contacts`."""
+
+    a: str
+    b: str
+    at_a: Lengths = ZERO3
+    at_b: Lengths = ZERO3
+    frame_a: Any = None
+    frame_b: Any = None
+    shape_a: Any = None
+    shape_b: Any = None
+
+
 class PortsTable(StrictTable):
     """``[ports]``: names and patterns of inputs and outputs; `mbdy.engine.files.port_choice` reads them."""
 
@@ -220,6 +235,7 @@ class FileTable(StrictTable):
     output: dict[str, OutputTable] = Field(default_factory=dict)
     gear: dict[str, GearTable] = Field(default_factory=dict)
     spring: dict[str, SpringTable] = Field(default_factory=dict)
+    contact: dict[str, ContactTable] = Field(default_factory=dict)
     ports: PortsTable = PortsTable()
     default: Any = None
 
@@ -265,7 +281,7 @@ def _report(fault: Any, loc: tuple[str | int, ...], findings: Findings) -> None:
         findings.refuse(path, "is missing", REMEDIES.get(key, ""))
     elif sort in ("model_type", "dict_type", "model_attributes_type"):
         remedy = REMEDIES.get(key, f"write [{path}]")
-        if path in ("body", "loop", "gear", "output", "spring"):
+        if path in ("body", "loop", "gear", "output", "spring", "contact"):
             remedy = f"write [{path}.NAME]"
         if not _keys_at(loc[:-1]) and key in _keys_at(loc):
             remedy = f"write [{path_of(loc[:-1])}.NAME]: the table needs a name"
@@ -317,6 +333,6 @@ def _home(key: str) -> str:
     homes = {
         "[system]": SystemTable, "[body.NAME.joint]": JointTable, "[body.NAME]": BodyTable,
         "[body.NAME.flex]": FlexTable, "[loop.NAME]": LoopTable, "[gear.NAME]": GearTable,
-        "[spring.NAME]": SpringTable,
+        "[spring.NAME]": SpringTable, "[contact.NAME]": ContactTable,
     }  # fmt: skip
     return next((f"it belongs in {place}" for place, table in homes.items() if key in table.model_fields), "")

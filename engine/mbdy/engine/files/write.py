@@ -7,18 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
-from mbdy.engine.files import springs
+from mbdy.engine.files import contacts, springs
 from mbdy.engine.files.formats import FORMAT
 from mbdy.engine.files.gears import spelled_gear
 from mbdy.engine.files.joints import joint_of
 from mbdy.engine.files.loops import TIME_CONSTANT, spelled
 from mbdy.engine.files.modes import TERMS
+from mbdy.engine.files.sides import joined
 from mbdy.engine.files.tables import JointTable
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.faults import Findings
 from mbdy.engine.model.laws import laws_of
 from mbdy.engine.model.ports import state_parts
-from mbdy.engine.model.springs import Spring
 from mbdy.engine.model.system import IDENTITY, ZERO3, Body, Joint, Loop, Matrix3, Model, Side
 from mbdy.engine.model.units import odd_angle
 
@@ -62,7 +62,8 @@ def tables_of(model: Model) -> dict[str, Any]:
         "loop": {loop.name: _loop(loop) for loop in model.loops},
         "gear": {gear.name: spelled_gear(gear, turning=model.turning(gear)[0]) for gear in model.gears},
         "output": {signal.name: _lists(signal.given) for signal in model.chosen_outputs},
-        "spring": {one.name: _sides(one) | springs.spelled(one) for one in model.springs},
+        "spring": {one.name: springs.spelled(one) for one in model.springs},
+        "contact": {one.name: contacts.spelled(one) for one in model.contacts},
         "ports": {key: _lists(names) for key, names in chosen if names is not None},
         "initial": _starts(model, model.initial),
         "guess": _starts(model, model.guess),
@@ -139,7 +140,7 @@ def _values(part: object, keys: Iterable[str]) -> dict[str, Any]:
 
 
 def _loop(loop: Loop) -> dict[str, Any]:
-    table = _sides(loop) | {key: _lists(value) for key, value in spelled(loop).items()}
+    table = joined(loop) | {key: _lists(value) for key, value in spelled(loop).items()}
     if loop.time_constant != TIME_CONSTANT:
         table["time_constant"] = loop.time_constant
     if not loop.closed:
@@ -147,12 +148,6 @@ def _loop(loop: Loop) -> dict[str, Any]:
     if loop.switchable:
         table["switchable"] = True
     return table
-
-
-def _sides(joining: Loop | Spring) -> dict[str, Any]:
-    a, b = joining.a, joining.b
-    places = {"a": _place(a.body, a.node), "b": _place(b.body, b.node)}
-    return places | _placed(a, "_a") | _placed(b, "_b")
 
 
 def _place(body: str, node: str) -> str:

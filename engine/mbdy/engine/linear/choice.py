@@ -103,7 +103,7 @@ def equations_of(model: Model | str | PathLike[str], dynamics: Dynamics | None =
     if beyond := [*(f"body {b.name!r} is flexible" for b in model.bodies if b.flex),
                   *(f"friction sticks at the joint of {b.name!r}" for b in model.bodies if sticks(b.joint.laws)),
                   *(f"it has the {constraint(one).kind} {one.name!r}" for one in model.constraints),
-                  *(f"it has the spring {one.name!r}" for one in model.springs if not linear)]:  # fmt: skip
+                  *(f"it has the {one.sort} {one.name!r}" for one in model.elements if not linear)]:  # fmt: skip
         sort = "linear" if linear else "partly linear"
         raise OptionError(
             f"{sort} dynamics of {model.name!r}: {beyond[0]}; only trees of rigid bodies without such have them: leave "

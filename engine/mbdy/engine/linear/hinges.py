@@ -45,7 +45,7 @@ def uncovered(model: Model) -> tuple[str, ...]:
     floating = [body.name for body in model.bodies if body.joint.floating]
     if len(floating) > 1:
         said.append(f"several bodies float ({', '.join(floating)})")
-    said += [f"the spring {spring.name!r} acts between bodies" for spring in model.springs]
+    said += [f"the {part.sort} {part.name!r} acts between bodies" for part in model.elements]
     if model.gravity_gradient:
         said.append("gravity has a gradient")
     return tuple(said)

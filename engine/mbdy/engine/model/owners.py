@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mbdy.engine.model.gear import Gear
-from mbdy.engine.model.system import Body, Loop
+from mbdy.engine.model.system import Acting, Body, Loop
 
-OwnerKind = Literal["system", "body", "joint", "wheel", "node", "modes", "loop", "gear", "output", "spring"]
+OwnerKind = Literal["system", "body", "joint", "wheel", "node", "modes", "loop", "gear", "output", "spring", "contact"]
 
 Quantity = str
 """What a variable is of its owner, the last part of its name: ``omega``, ``attitude``, ``torque``, ``mass`` and others,
@@ -17,8 +17,9 @@ among them the values of each law of effort."""
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """What a variable belongs to: ``name`` of the body, loop, gear, chosen output or spring (empty for the system), and
-    ``part``, the wheel or the node of that body. A joint and a set of modes have the name of their (outboard) body."""
+    """What a variable belongs to: ``name`` of the body, loop, gear, chosen output, spring or contact (empty for the
+    system), and ``part``, the wheel or the node of that body. A joint and a set of modes have the name of their
+    (outboard) body."""
 
     kind: OwnerKind
     name: str = ""
@@ -29,7 +30,7 @@ class Owner:
         match self.kind:
             case "system":
                 return "system"
-            case "loop" | "gear" | "output" | "spring":
+            case "loop" | "gear" | "output" | "spring" | "contact":
                 return f"{self.kind}.{self.name}"
             case "joint":
                 return f"{self.name}.joint"
@@ -56,6 +57,11 @@ def points_of(body: Body) -> tuple[Owner, ...]:
 def constraint(of: Loop | Gear) -> Owner:
     """A loop or a gear."""
     return Owner("gear" if isinstance(of, Gear) else "loop", of.name)
+
+
+def element(of: Acting) -> Owner:
+    """A spring or a contact."""
+    return Owner(of.sort, of.name)
 
 
 def wheels_of(body: Body) -> tuple[Owner, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from mbdy.engine.model.arrays import IDENTITY, listed
 from mbdy.engine.model.faults import Findings, nearest, shown
@@ -49,6 +49,8 @@ class Spring(Part):
     place of b and of the rotation vector of b's frame (at most half a turn). Its force acts on both bodies at b's
     place.
     """
+
+    sort: ClassVar[Literal["spring"]] = "spring"
 
     name: str = value(converter=text)
     a: Side = value(converter=an(Side))

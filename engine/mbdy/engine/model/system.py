@@ -15,6 +15,7 @@ from typing import Any
 
 from mbdy.engine.model.arrays import IDENTITY, ZERO3, Matrix3, Quaternion, Rows, Vector3, listed
 from mbdy.engine.model.bearing import BEARING
+from mbdy.engine.model.contacts import Contact
 from mbdy.engine.model.contents import SourceFile
 from mbdy.engine.model.display import html_table, table_of_names
 from mbdy.engine.model.faults import Findings, UnknownNameError, nearest, shown
@@ -46,6 +47,8 @@ from mbdy.engine.model.springs import Spring
 from mbdy.engine.model.units import real
 
 INERTIAL = "inertial"
+Acting = Spring | Contact
+"""What acts between two places by a force of its own."""
 HELD_AT_ORIGIN = (
     "is off the origin of a flexible body, whose modes leave the place of its joint there",
     "take the joint's place as origin of its modal data, where a source has the key 'origin'",
@@ -437,8 +440,8 @@ class Model(Part):
     begins and which it may move. What is in neither starts at zero or identity.
     ``gravity_gradient`` is for systems with one root, a floating one; it costs nothing where it is None.
     ``source`` is the file it came from, for messages; ``files`` are all that were read for it. ``loops`` close the tree
-    of joints, ``gears`` tie joints to each other, ``springs`` act between places of bodies. ``chosen_outputs`` come
-    beside others; ``port_choice`` says which inputs and outputs there are.
+    of joints, ``gears`` tie joints to each other, ``springs`` and ``contacts`` act between places of bodies.
+    ``chosen_outputs`` come beside others; ``port_choice`` says which inputs and outputs there are.
     """
 
     name: str = value(converter=text)
@@ -452,6 +455,7 @@ class Model(Part):
     gears: tuple[Gear, ...] = value(converter=several(Gear), default=())
     port_choice: PortChoice = value(converter=an(PortChoice), default=PortChoice())
     springs: tuple[Spring, ...] = value(converter=several(Spring), default=())
+    contacts: tuple[Contact, ...] = value(converter=several(Contact), default=())
     guess: Mapping[str, tuple[float, ...]] = value(converter=starts, default_factory=dict)
     chosen_outputs: tuple[ChosenOutput, ...] = value(converter=several(ChosenOutput), default=())
 
@@ -511,6 +515,11 @@ class Model(Part):
     def index(self) -> Mapping[str, int]:
         """Place of each body in ``bodies`` by name."""
         return {body.name: i for i, body in enumerate(self.bodies)}
+
+    @property
+    def elements(self) -> tuple[Acting, ...]:
+        """The springs, then the contacts."""
+        return (*self.springs, *self.contacts)
 
     @property
     def constraints(self) -> tuple[Loop | Gear, ...]:

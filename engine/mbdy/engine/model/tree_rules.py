@@ -111,11 +111,11 @@ def check_parents(joints: Mapping[str, Joint], known: Iterable[str], findings: F
 
 
 def check_parts(model: Model, findings: Findings) -> None:
-    """Refuse names, joints, loops, gears, springs, wheels, chosen outputs and starts of ``model`` that do not go
-    together."""
+    """Refuse names, joints, loops, gears, springs, contacts, wheels, chosen outputs and starts of ``model`` that do not
+    go together."""
     sorts = {
         "body": model.bodies, "loop": model.loops, "gear": model.gears, "spring": model.springs,
-        "output": model.chosen_outputs,
+        "contact": model.contacts, "output": model.chosen_outputs,
     }  # fmt: skip
     for sort, parts in sorts.items():
         if len(parts) > MOST_PARTS:
@@ -129,7 +129,7 @@ def check_parts(model: Model, findings: Findings) -> None:
     check_names({name: (body.wheels, body.nodes) for name, body in bodies.items()}, findings)
     check_parents({name: body.joint for name, body in bodies.items()}, bodies, findings)
     places = [(path_of(("body", b.name, "joint", "to")), b.joint.to, b.joint.node) for b in model.bodies]
-    joining = [(sort, one) for sort in ("loop", "spring") for one in getattr(model, f"{sort}s")]
+    joining = [(sort, one) for sort in ("loop", "spring", "contact") for one in getattr(model, f"{sort}s")]
     for sort, one in joining:
         check_name(one.name, path_of((sort, one.name)), findings)
         places += [(path_of((sort, one.name, key)), side.body, side.node) for key, side in (("a", one.a), ("b", one.b))]
@@ -165,7 +165,9 @@ def check_side(
         if side.node:
             findings.refuse(place, f"inertial space has no node '{side.node}'", f"give at_{key} instead")
         if roots:
-            message = f"no loop and no spring leads to inertial beside a root of kind attitude, which '{roots[0]}' is"
+            message = (
+                f"no loop, spring or contact leads to inertial beside a root of kind attitude, which '{roots[0]}' is"
+            )
             findings.refuse(place, message, 'use kind = "free" for that root')
         return not (side.node or roots)
     if side.body in unread:

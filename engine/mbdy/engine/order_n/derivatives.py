@@ -58,7 +58,7 @@ def _unfelt(model: Model | None) -> set[str]:
         return set()
     above = tree(model)
     root = {body.name: model.bodies[above.root[i]].name for i, body in enumerate(model.bodies)}
-    joining = (*model.loops, *model.springs)
+    joining = (*model.loops, *model.elements)
     ends = [{root.get(one.a.body, INERTIAL), root.get(one.b.body, INERTIAL)} for one in joining]
     tied = {name for pair in ends if len(pair) > 1 for name in pair}
     free = [body for body in model.bodies if body.joint.floating and body.name not in tied]

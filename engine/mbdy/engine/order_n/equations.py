@@ -33,6 +33,8 @@ from mbdy.engine.order_n import output_kernels as observe
 from mbdy.engine.order_n import sweeps as order_n
 from mbdy.engine.order_n.closing_columns import ClosingColumns, closing_columns
 from mbdy.engine.order_n.constants import Structure, parameter_names, prepare_body, structure
+from mbdy.engine.order_n.element_forces import ElementForces, constants, seated
+from mbdy.engine.order_n.element_kinds import key_of
 from mbdy.engine.order_n.gear_rows import gear_structure, prepare_gear
 from mbdy.engine.order_n.joint_frames import frame_constants
 from mbdy.engine.order_n.kernels import Kernels
@@ -44,8 +46,6 @@ from mbdy.engine.order_n.resistances import Resistances, resistances
 from mbdy.engine.order_n.rules import Rule, rules
 from mbdy.engine.order_n.seats import seat_on
 from mbdy.engine.order_n.signals import see_signals
-from mbdy.engine.order_n.spring_forces import SpringForces, constants, sprung
-from mbdy.engine.order_n.springs import spring_key
 from mbdy.engine.order_n.steepest import Strengths, steepest, strengths
 from mbdy.engine.order_n.sweeps import BodyInputs, BodyMotion, BodyState, System
 from mbdy.engine.order_n.switching import Switching, switching
@@ -130,8 +130,7 @@ def equations(model: Model) -> Equations:
     attracted, table = model.gravity_gradient is not None, ports(model)
     hidden = tuple((v.name, v.start if v.causality == "input" else ()) for v in table.hidden)
     momenta = tuple(name for name in table.starts if table.starts[name].owner.kind == "wheel" and name in model.starts)
-    springs = tuple(map(spring_key, model.springs))
-    acting = loops, gears, springs, model.chosen_outputs
+    acting = loops, gears, tuple(map(key_of, model.elements)), model.chosen_outputs
     skeleton = _Skeleton((attracted, *acting, momenta, hidden, *key), model, table)
     return replace(_of_structure(skeleton), ports=table)
 
@@ -150,10 +149,10 @@ def seat(model: Model, joint: Joint) -> int | None:
 
 def used_nodes(model: Model, *, outputs: bool = False) -> list[list[int]]:
     """The nodes of each body whose motion the sweeps need: where joints (`seat`), loops and, on
-    flexible bodies, springs sit, with ``outputs`` all of these."""
+    flexible bodies, force elements sit, with ``outputs`` all of these."""
     sides = [side for loop in model.loops for side in (loop.a, loop.b)]
     sides += [
-        side for s in model.springs for side in (s.a, s.b) if side.body != INERTIAL and model.body(side.body).flex
+        side for s in model.elements for side in (s.a, s.b) if side.body != INERTIAL and model.body(side.body).flex
     ]
     sat = {(b.joint.to, b.joint.node) for b in model.bodies if seat(model, b.joint) is not None}
     sat |= {(side.body, side.node) for side in sides}
@@ -212,7 +211,7 @@ class _Assembly:
         self.tree = tree(model)
         self.ports = table
         self.layout = layout(model)
-        self.springs = sprung(model, self.tree)
+        self.elements = seated(model, self.tree)
         self.seats = [seat(model, b.joint) for b in model.bodies]
         self.used = used_nodes(model)
         self.geared = frozenset(body for gear in model.gears for body, _ in gear_structure(model, gear).freedoms)
@@ -340,7 +339,7 @@ class _Assembly:
                 p[self.ports.by_name[f"{owner}.{what}"].places] for what in ("time_constant", "offset", "factor")
             )
             pieces.append(kernels.call(prepare_gear, len(gear.terms), time=time, offset=offset, factor=factor)["k"])
-        pieces += constants(self.springs, self.model, self.ports, p, turns, kernels)
+        pieces += constants(self.elements, self.model, self.ports, p, turns, kernels)
         if self.model.gravity_gradient:
             attraction = p[self.ports.by_name[GRAVITATIONAL_PARAMETER].places]
             pieces.append(ca.if_else(attraction >= 0, attraction, math.nan))
@@ -411,7 +410,7 @@ class _Assembly:
     def moving(self, system: System, u: MX, k: MX) -> tuple[list[BodyMotion], Loops | None]:
         """All sweeps, with the forces of loops where there are any."""
         moves, gravity = self.forced(system), self.swept_gravity(u)
-        self.spring_forces(system, u, k).act(moves)
+        self.element_forces(system, u, k).act(moves)
         if not self.model.constraints:
             order_n.accelerations(system, moves, gravity)
             return moves, None
@@ -420,10 +419,10 @@ class _Assembly:
         loops.close(gravity)
         return moves, loops
 
-    def spring_forces(self, system: System, u: MX, k: MX) -> SpringForces:
-        """The springs of the model, as they are at inputs ``u``."""
-        return SpringForces(
-            self.springs, system, [k[at, 0] for at in self.layout.springs], lambda name: self.input(u, name)
+    def element_forces(self, system: System, u: MX, k: MX) -> ElementForces:
+        """The force elements of the model, as they are at inputs ``u``."""
+        return ElementForces(
+            self.elements, system, [k[at, 0] for at in self.layout.elements], lambda name: self.input(u, name)
         )
 
     def closings(self, u: MX, k: MX) -> list[Closing]:
@@ -627,7 +626,7 @@ class _Assembly:
         outputs = view.outputs(self.input(u, "system.gravity"), self.swept_gravity(u))
         if loops:
             see_loops(self.model, loops, outputs)
-        self.spring_forces(system, u, k).see(moves, outputs)
+        self.element_forces(system, u, k).see(moves, outputs)
         see_signals(view, self.ports, outputs)
         return ca.vertcat(*(outputs[v.name] for v in self.ports.outputs)), outputs["system.energy"]
 

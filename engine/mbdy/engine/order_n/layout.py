@@ -13,8 +13,8 @@ from mbdy.engine.order_n.constants import (
     frame_fields,
     structure,
 )
+from mbdy.engine.order_n.element_kinds import structure_of
 from mbdy.engine.order_n.joint_frames import in_joint_frames
-from mbdy.engine.order_n.springs import spring_fields, spring_structure
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Layout:
     """Of the loops' constants in ``k``."""
     gears: tuple[slice, ...]
     """Of the gears' constants in ``k``."""
-    springs: tuple[slice, ...]
-    """Of the springs'."""
+    elements: tuple[slice, ...]
+    """Of the force elements'."""
     n_q: int
     n_u: int
     n_eta: int
@@ -71,7 +71,7 @@ def layout(model: Model) -> Layout:
     frames, n_k = run(n_k, [sum(size for _, size in frame_fields(s)) for s in framed])
     loops, n_k = run(n_k, [LOOP_CONSTANTS] * len(model.loops))
     gears, n_k = run(n_k, [GEAR_CONSTANTS + len(gear.terms) for gear in model.gears])
-    springs, n_k = run(n_k, [spring_fields(spring_structure(spring)).size for spring in model.springs])
+    elements, n_k = run(n_k, [structure_of(part).fields.size for part in model.elements])
     n_k += model.gravity_gradient is not None
     return Layout(
         structures,
@@ -84,7 +84,7 @@ def layout(model: Model) -> Layout:
         modes,
         loops,
         gears,
-        springs,
+        elements,
         n_q,
         end - n_q,
         n_eta,

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.law import JointValue
 from mbdy.engine.model.laws import laws_of
-from mbdy.engine.model.owners import SYSTEM, Owner, wheels_of
+from mbdy.engine.model.owners import SYSTEM, Owner, element, wheels_of
 from mbdy.engine.model.ports import Ports
-from mbdy.engine.model.springs import PARAMETERS, Spring
-from mbdy.engine.model.system import Body, Model
+from mbdy.engine.model.springs import PARAMETERS
+from mbdy.engine.model.system import Acting, Body, Model
 from mbdy.engine.order_n.constants import Structure, constant_fields
+from mbdy.engine.order_n.element_kinds import structure_of
 from mbdy.engine.order_n.layout import Layout
 from mbdy.engine.order_n.loop_kernels import SHORTEST
-from mbdy.engine.order_n.springs import spring_fields, spring_structure
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ def rules(model: Model, ports: Ports, at: Layout) -> tuple[Rule, ...]:
         owner = Owner("gear", gear.name)
         found.append(_rule(ports, owner, "time_constant", places.start, "must be >= 0"))
         found.append(_rule(ports, owner, "factor", places.start + 2, "must not all be zero"))
-    for spring, places in zip(model.springs, at.springs, strict=True):
-        found += _of_spring(spring, places.start, ports)
+    for part, places in zip(model.elements, at.elements, strict=True):
+        found += _of_element(part, places.start, ports)
     if model.gravity_gradient:
         found.append(_rule(ports, SYSTEM, "gravitational_parameter", at.n_k - 1, "must be >= 0"))
     return (*found, Rule(at.n_k))
@@ -91,17 +91,17 @@ def _of_body(body: Body, kind: Structure, begin: int, ports: Ports) -> Iterator[
             bearings += 1
 
 
-def _of_spring(spring: Spring, begin: int, ports: Ports) -> Iterator[Rule]:
-    fields, owner = spring_fields(spring_structure(spring)), Owner("spring", spring.name)
-    for name, _ in fields.sizes:
-        if name == "table":
-            start = begin + fields.places(name).start
-            for i in range(2 * len(spring.table)):
-                text = "must be >= 0" if i % 2 else "must be above the elongation of the point before"
-                yield _rule(ports, owner, name, start + i, text, slice(i, i + 1))
-        elif name in spring.least:
-            start = begin + fields.places(name).start
-            yield _rule(ports, owner, PARAMETERS.get(name, name), start, "must be >= 0")
+def _of_element(part: Acting, begin: int, ports: Ports) -> Iterator[Rule]:
+    fields, owner = structure_of(part).fields, element(part)
+    for name, size in fields.sizes:
+        if name in part.values and (name in part.least or part.values[name].points):
+            for i in range(size):
+                text = "must be above the elongation of the point before"
+                if i % 2 or not part.values[name].points:
+                    text = f"must be {'>' if part.values[name].above else '>='} 0"
+                    text += f" and below {part.values[name].below}" if part.values[name].below else ""
+                place = begin + fields.places(name).start + i
+                yield _rule(ports, owner, PARAMETERS.get(name, name), place, text, slice(i, i + 1))
 
 
 def _words(value: JointValue, other: str = "") -> str:

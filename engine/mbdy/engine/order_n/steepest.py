@@ -10,31 +10,30 @@ from casadi import MX, SX
 
 from mbdy.engine.model.bearing import BEARING, BEARING_LAWS
 from mbdy.engine.model.laws import JOINT_VALUES, laws_of
+from mbdy.engine.model.owners import element
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.system import Body, Model
 from mbdy.engine.order_n.constants import Structure, constant_fields
+from mbdy.engine.order_n.element_kinds import structure_of
+from mbdy.engine.order_n.elements import steepest as steepest_element
 from mbdy.engine.order_n.kernels import Kernels, kernel
 from mbdy.engine.order_n.layout import Layout
-from mbdy.engine.order_n.springs import spring_structure, steepest_spring, strengths_of
 
 
 def steepest(layout: Layout, model: Model) -> ca.Function | None:
     """``mbdy_model_steepest``: constants ``k`` to those with which all laws are as steep as they can be at the state of
     now; those that steps take implicitly do nothing. None where nothing has laws that this changes."""
-    springs = [
-        (spring_structure(spring), at)
-        for spring, at in zip(model.springs, layout.springs, strict=True)
-        if spring.tension_only or spring.table
-    ]
-    if not (springs or any(_changed(kind) for kind in layout.structures)):
+    elements = [(structure_of(part), at) for part, at in zip(model.elements, layout.elements, strict=True)]
+    elements = [(kind, at) for kind, at in elements if kind.steepens]
+    if not (elements or any(_changed(kind) for kind in layout.structures)):
         return None
     k, kernels = MX.sym("k", layout.n_k), Kernels()
     pieces, end = [], 0
     for kind, at in zip(layout.structures, layout.constants, strict=True):
         pieces.append(kernels.call(steepest_body, kind, k=k[at, 0])["steep"] if _changed(kind) else k[at, 0])
         end = at.stop
-    for kind, at in springs:
-        pieces += [k[end : at.start, 0], kernels.call(steepest_spring, kind, k=k[at, 0])["steep"]]
+    for kind, at in elements:
+        pieces += [k[end : at.start, 0], kernels.call(steepest_element, kind, k=k[at, 0])["steep"]]
         end = at.stop
     return ca.Function("mbdy_model_steepest", [k], [ca.vertcat(*pieces, k[end:, 0])], ["k"], ["steep"])
 
@@ -80,11 +79,11 @@ def strengths(model: Model, ports: Ports) -> Strengths:
     for body in model.bodies:
         for name, place in _strengths(body, ports):
             groups.setdefault(name, []).append(place)
-    for spring in model.springs:
-        for value, part in strengths_of(spring):
-            variable = ports.by_name[f"spring.{spring.name}.{value}"]
-            for place in range(variable.places.start, variable.places.stop)[part]:
-                name = variable.name if value == "table" else variable.scalar_names[place - variable.offset]
+    for part in model.elements:
+        for value, one in part.values.items():
+            variable = ports.by_name.get(f"{element(part)}.{value}")
+            for place in one.strengths(range(variable.places.start, variable.places.stop)) if variable else ():
+                name = variable.name if one.points else variable.scalar_names[place - variable.offset]
                 groups.setdefault(name, []).append(place)
     pairs = [(place, group) for group, places in enumerate(groups.values()) for place in places]
     return Strengths(tuple(place for place, _ in pairs), tuple(group for _, group in pairs), tuple(groups))

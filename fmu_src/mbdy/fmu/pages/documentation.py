@@ -7,8 +7,7 @@ from itertools import groupby
 
 from mbdy.engine.model.gear import Gear
 from mbdy.engine.model.owners import constraint
-from mbdy.engine.model.springs import Spring
-from mbdy.engine.model.system import Body, Loop, Model, Side
+from mbdy.engine.model.system import Acting, Body, Loop, Model, Side
 from mbdy.engine.model.text import html
 from mbdy.fmu.pages.drawing import drawing
 from mbdy.fmu.table import Scalar
@@ -80,7 +79,7 @@ def page(
         *_table(("body", "joint", "on", "mass", "modes", "wheels", "nodes"), map(_body, model.bodies)),
         *_loops(model.loops),
         *_gears(model.gears),
-        *_springs(model.springs),
+        *_elements(model.elements),
         "<h2>Use</h2>", *_use(table, step, kind),
     ]  # fmt: skip
     for (heading, remark), rows in groupby(table, key=lambda row: TITLES[row.vector]):
@@ -138,11 +137,14 @@ def _loops(loops: Sequence[Loop]) -> Iterator[str]:
     yield from _table(("loop", "kind", "a", "b", "constraints", "at the start", ""), map(_loop, loops))
 
 
-def _springs(springs: Sequence[Spring]) -> Iterator[str]:
-    if springs:
-        yield "<h2>Springs</h2>"
-        rows = ((_code(s.name), html(s.kind), *(_place(side.body, side.node) for side in (s.a, s.b))) for s in springs)
-        yield from _table(("spring", "kind", "a", "b"), rows)
+def _elements(elements: Sequence[Acting]) -> Iterator[str]:
+    if elements:
+        yield "<h2>Springs and contacts</h2>"
+        rows = (
+            (_code(f"{part.sort}.{part.name}"), *(_place(s.body, s.node) for s in (part.a, part.b)))
+            for part in elements
+        )
+        yield from _table(("name", "a", "b"), rows)
 
 
 def _loop(loop: Loop) -> tuple[str, ...]:

@@ -50,13 +50,13 @@ class Columns:
     """Where the speeds of each body's joint (``u``) and its modal rates (``eta``) lie in ``w`` (n).
 
     A floating root may be taken with its origin at rest, as the equations do not depend on where it is: ``resting``
-    says which bodies are. Loops and springs can tell, by an inertial side or among several roots; only an ``attitude``
-    root rests then. ``still`` marks the speeds that are zero by that.
+    says which bodies are. Loops and force elements can tell, by an inertial side or among several roots; only an
+    ``attitude`` root rests then. ``still`` marks the speeds that are zero by that.
     """
 
     def __init__(self, model: Model, branches: Tree) -> None:
         self.model, self.tree = model, branches
-        bodies, joining = model.bodies, (*model.loops, *model.springs)
+        bodies, joining = model.bodies, (*model.loops, *model.elements)
         ends = np.cumsum([0, *(b.joint.n_u for b in bodies), *(b.modes for b in bodies)]).tolist()
         places = [slice(*pair) for pair in pairwise(ends)]
         self.u, self.eta, self.n = places[: len(bodies)], places[len(bodies) :], ends[-1]

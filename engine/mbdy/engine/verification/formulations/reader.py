@@ -14,9 +14,9 @@ from mbdy.engine.model.system import INERTIAL, Body, Model
 from mbdy.engine.model.topology import Tree, tree
 from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, UPPER
 from mbdy.engine.verification.formulations.attraction import attracted
+from mbdy.engine.verification.formulations.elements import pulled
 from mbdy.engine.verification.formulations.flexible import modes_of
 from mbdy.engine.verification.formulations.kinematics import Columns
-from mbdy.engine.verification.formulations.springs import pulled
 from mbdy.engine.verification.formulations.values import Array, Constants, Given, Motion, Part, rotation
 
 
@@ -51,7 +51,7 @@ class Reader:
                 self.model.bodies, self._constants, self._q, self._u, self._h, self._eta, self._eta_rate, strict=True
             )
         ]
-        if self.model.springs:
+        if self.model.elements:
             parts = pulled(self._columns, self.ports, parts, u, p)
         if not self.model.gravity_gradient:
             return parts

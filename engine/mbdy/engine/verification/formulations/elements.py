@@ -1,4 +1,4 @@
-"""Springs among what acts on the bodies of all formulations: the one place for them.
+"""Springs and contacts among what acts on the bodies of all formulations: the one place for them.
 
 Ends, their velocities and axes come from the formulations' own kinematics. A line pulls along the unit vector between
 its ends. A bushing's turn is SciPy's rotation vector theta; its torque tau on b does the work of the efforts g
@@ -7,11 +7,12 @@ on theta, ``tau . omega = g . theta'``, with ``omega = J(theta) theta'`` in b's 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from mbdy.engine.model.contacts import ROUNDED, Contact
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.springs import Spring
 from mbdy.engine.model.system import INERTIAL, Side
@@ -21,18 +22,30 @@ from mbdy.engine.verification.formulations.forces import mass_centre
 from mbdy.engine.verification.formulations.kinematics import Columns, Frame, kinematics
 from mbdy.engine.verification.formulations.values import Array, Part, cross, rotation
 
+Value = Callable[[str], Array]
+"""The current entries of a parameter of an element; 0 where it does not have it."""
+
 
 def pulled(columns: Columns, table: Ports, parts: Sequence[Part], u: Array, p: Array) -> list[Part]:
-    """``parts`` with what springs do at their nodes and mass centres."""
+    """``parts`` with what springs and contacts do at their nodes and mass centres."""
     at, w, loaded = kinematics(columns, parts), columns.speeds(parts), list(parts)
-    for spring in columns.model.springs:
+    for part in columns.model.elements:
+
+        def value(name: str, stem: str = f"{part.sort}.{part.name}") -> Array:
+            variable = table.by_name.get(f"{stem}.{name}")
+            return np.zeros(1) if variable is None else p[variable.places]
+
         frames = []
-        for end, side in (("a", spring.a), ("b", spring.b)):
+        for end, side in (("a", part.a), ("b", part.b)):
             body = ROOT if side.body == INERTIAL else columns.model.index[side.body]
-            place = p[table.by_name[f"spring.{spring.name}.at_{end}"].places]
-            frames.append(at.site(body, side.node).placed(place, rotation(np.array(side.frame))))
-        force, torque = _efforts(spring, table, frames[0], frames[1], w, u, p)
-        for side, sign in ((spring.a, -1.0), (spring.b, 1.0)):
+            frames.append(at.site(body, side.node).placed(value(f"at_{end}"), rotation(np.array(side.frame))))
+        if isinstance(part, Spring):
+            actuation = table.by_name.get(f"spring.{part.name}.actuation")
+            pushed = float(u[actuation.places][0]) if actuation else 0.0
+            force, torque = _spring(part, value, frames[0], frames[1], w, pushed)
+        else:
+            force, torque = _contact(part, value, frames[0], frames[1], w)
+        for side, sign in ((part.a, -1.0), (part.b, 1.0)):
             if side.body != INERTIAL:
                 body = columns.model.index[side.body]
                 site = at.site(body, side.node)
@@ -41,13 +54,8 @@ def pulled(columns: Columns, table: Ports, parts: Sequence[Part], u: Array, p: A
     return loaded
 
 
-def _efforts(spring: Spring, table: Ports, a: Frame, b: Frame, w: Array, u: Array, p: Array) -> tuple[Numbers, Numbers]:
-    """Force on b, and torque about its place, inertial axes."""
-
-    def value(name: str) -> Array:
-        variable = table.by_name.get(f"spring.{spring.name}.{name}")
-        return np.zeros(1) if variable is None else p[variable.places]
-
+def _spring(spring: Spring, value: Value, a: Frame, b: Frame, w: Array, pushed: float) -> tuple[Numbers, Numbers]:
+    """Force on b, and torque about its place, inertial axes; ``pushed`` is its actuation."""
     d, v = b.r - a.r, b.C @ (b.J[3:] @ w) - a.C @ (a.J[3:] @ w)
     if spring.kind == "line":
         distance = float(np.linalg.norm(d))
@@ -61,8 +69,6 @@ def _efforts(spring: Spring, table: Ports, a: Frame, b: Frame, w: Array, u: Arra
             coefficients = [value(n)[0] for n in ("cubic_stiffness", "stiffness", "preload")]
             elastic = np.polyval([coefficients[0], 0.0, *coefficients[1:]], stretch)
         damping = value("damping")[0] * rate
-        actuation = table.by_name.get(f"spring.{spring.name}.actuation")
-        pushed = float(u[actuation.places][0]) if actuation else 0.0
         if spring.tension_only:
             damper = not spring.table and elastic == 0.0 < stretch
             damping = damping if elastic > 0.0 or damper else 0.0
@@ -80,6 +86,46 @@ def _efforts(spring: Spring, table: Ports, a: Frame, b: Frame, w: Array, u: Arra
     stretch = np.append(a.C.T @ d, theta) - value("free_length")
     effort = value("preload") + value("stiffness") * stretch + value("damping") * np.append(moving, turning)
     return -a.C @ effort[:3], -b.C @ np.linalg.solve(right.T, effort[3:])
+
+
+def _contact(contact: Contact, value: Value, a: Frame, b: Frame, w: Array) -> tuple[Numbers, Numbers]:
+    """The same of a contact: the force on the sphere acts where the two surfaces meet, halfway between them."""
+    on_b = contact.shape_b.kind == "sphere"
+    other, ball, (own, its) = (a, b, "ba") if on_b else (b, a, "ab")
+    shape, radius = (contact.shape_a if on_b else contact.shape_b).kind, value(f"radius_{own}")[0]
+    place = other.C.T @ (ball.r - other.r)
+    foot = np.zeros(3)
+    if shape == "plane":
+        normal, gap = np.array([0.0, 0.0, 1.0]), place[2] - radius
+    elif shape == "sphere":
+        distance = float(np.linalg.norm(place))
+        normal, gap = place / distance, distance - radius - value(f"radius_{its}")[0]
+    else:
+        half, near = value(f"half_angle_{its}")[0], ROUNDED * radius
+        axial = float(np.hypot(np.linalg.norm(place[:2]), near))
+        centre = np.array([axial - near, place[2]])
+        line = np.array([np.sin(half), np.cos(half)])
+        foot = np.clip(centre @ line, 0.0, value(f"depth_{its}")[0] / np.cos(half)) * line
+        distance = float(np.linalg.norm(centre - foot))
+        across, along = (centre - foot) / distance
+        normal, gap = np.append(across * place[:2] / axial, along), distance - radius
+    if gap >= 0.0:
+        return np.zeros(3), np.zeros(3)
+    normal = other.C @ normal
+    unit = normal / np.linalg.norm(normal)
+    meeting = ball.r - (radius + 0.5 * gap) * unit
+
+    def velocity(frame: Frame, at: Numbers) -> Numbers:
+        return frame.C @ (frame.J[3:] @ w) + cross(frame.C @ (frame.J[:3] @ w), at - frame.r)
+
+    opening = normal @ (velocity(ball, ball.r) - velocity(other, ball.r))
+    push = value("stiffness")[0] * (-gap) ** contact.exponent * max(0.0, 1.0 - value("damping")[0] * opening)
+    slip = velocity(ball, meeting) - velocity(other, meeting)
+    slip = slip - unit * (unit @ slip)
+    drag = -value("friction")[0] * push * slip / np.hypot(np.linalg.norm(slip), value("friction_rate")[0])
+    force, at = push * normal + drag, cross(meeting - ball.r, drag)
+    moment = at + cross(ball.r - b.r, force)
+    return (force, moment) if on_b else (-force, -moment)
 
 
 def _loaded(part: Part, side: Side, force: Array, torque: Array) -> Part:

@@ -1,4 +1,4 @@
-"""Springs among the sweeps: where they sit, what they do there before the second sweep, and what is seen of them."""
+"""Force elements among the sweeps: where they sit, what they do there before the second, and what is seen of them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from dataclasses import dataclass, replace
 import casadi as ca
 from casadi import DM, MX, SX
 
-from mbdy.engine.model.owners import Owner
+from mbdy.engine.model.owners import element
 from mbdy.engine.model.ports import Ports
-from mbdy.engine.model.springs import PARAMETERS, Spring
-from mbdy.engine.model.system import Model, Side
+from mbdy.engine.model.springs import PARAMETERS
+from mbdy.engine.model.system import Acting, Model, Side
 from mbdy.engine.model.topology import ROOT, Tree
+from mbdy.engine.order_n import elements as kernels
 from mbdy.engine.order_n import spatial
-from mbdy.engine.order_n import springs as kernels
 from mbdy.engine.order_n import sweeps as order_n
+from mbdy.engine.order_n.element_kinds import structure_of
+from mbdy.engine.order_n.elements import Element
 from mbdy.engine.order_n.kernels import Kernels
 from mbdy.engine.order_n.seats import INERTIAL_SIDE, Roots, Seat, press, seat_on
-from mbdy.engine.order_n.springs import SpringStructure, spring_structure
 from mbdy.engine.order_n.sweeps import BodyMotion, Pose, System
 
 Inputs = Callable[[str], MX]
@@ -26,28 +27,28 @@ Inputs = Callable[[str], MX]
 
 
 @dataclass(frozen=True)
-class Sprung:
-    """A spring with its seats, and the body that both are seen from (`INERTIAL_SIDE`: inertial space)."""
+class Seated:
+    """A force element with its seats, and the body that both are seen from (`INERTIAL_SIDE`: inertial space)."""
 
-    spring: Spring
-    kind: SpringStructure
+    part: Acting
+    kind: Element
     seats: tuple[Seat, Seat]
     above: int
 
 
-def sprung(model: Model, branches: Tree) -> list[Sprung]:
-    """The springs of ``model``; nodes of rigid bodies are places on these."""
-    return [_sprung(spring, (seat_on(model, spring.a, moved=True), seat_on(model, spring.b, moved=True)), branches)
-            for spring in model.springs]  # fmt: skip
+def seated(model: Model, branches: Tree) -> list[Seated]:
+    """The force elements of ``model``; nodes of rigid bodies are places on these."""
+    return [_seated(part, (seat_on(model, part.a, moved=True), seat_on(model, part.b, moved=True)), branches)
+            for part in model.elements]  # fmt: skip
 
 
-def _sprung(spring: Spring, seats: tuple[Seat, Seat], branches: Tree) -> Sprung:
+def _seated(part: Acting, seats: tuple[Seat, Seat], branches: Tree) -> Seated:
     paths = [_path(branches, seat) for seat in seats]
     above = next((j for j in reversed(paths[0]) if j in paths[1]), INERTIAL_SIDE)
     seen = next((end for end, seat in zip("ab", seats, strict=True) if seat == Seat(above, None)), "")
     apart = above == INERTIAL_SIDE
-    kind = replace(spring_structure(spring), seen="" if apart else seen, apart=apart)
-    return Sprung(spring, kind, seats, above)
+    kind = replace(structure_of(part), seen="" if apart else seen, apart=apart)
+    return Seated(part, kind, seats, above)
 
 
 def _path(branches: Tree, seat: Seat) -> list[int]:
@@ -56,43 +57,43 @@ def _path(branches: Tree, seat: Seat) -> list[int]:
 
 
 def constants(
-    springs: Sequence[Sprung], model: Model, ports: Ports, p: MX, turns: Sequence[MX | None], calls: Kernels
+    elements: Sequence[Seated], model: Model, ports: Ports, p: MX, turns: Sequence[MX | None], calls: Kernels
 ) -> Iterator[MX]:
-    """What each spring has in ``k``; ``turns`` lead from a body's axes in the sweeps to its own (None: the same)."""
+    """What each has in ``k``; ``turns`` lead from a body's axes in the sweeps to its own (None: the same)."""
 
     def parameter(name: str) -> MX:
         return p[ports.by_name[name].places]
 
-    for each in springs:
-        spring, stem = each.spring, f"spring.{each.spring.name}"
+    for each in elements:
+        part, stem = each.part, element(each.part)
         given: dict[str, MX] = {}
-        for end, side, seat in zip("ab", (spring.a, spring.b), each.seats, strict=True):
+        for end, side, seat in zip("ab", (part.a, part.b), each.seats, strict=True):
             turn = None if seat.body == INERTIAL_SIDE else turns[seat.body]
             at = parameter(f"{stem}.at_{end}")
             if side.node and seat.node is None:
                 at += parameter(f"{side.body}.{side.node}.at")
             given[f"at_{end}"] = at if turn is None else turn.T @ at
-            if each.kind.turning:
+            if end in each.kind.framed:
                 axes = _axes(side)
                 given[f"frame_{end}"] = ca.vec(axes if turn is None else turn.T @ axes)
-        for name in spring.values:
+        for name in part.values:
             given[name] = parameter(f"{stem}.{PARAMETERS.get(name, name)}")
-        yield calls.call(kernels.prepare_spring, spring_structure(spring), spring.tension_only, **given)["k"]
+        yield calls.call(kernels.prepare, structure_of(part), **given)["k"]
 
 
 def _axes(side: Side) -> MX:
     return MX(ca.evalf(spatial.rotation_matrix(SX(DM(list(side.frame))))))
 
 
-class SpringForces:
-    """The springs of a model over the sweeps of its ``system``, with their constants and inputs."""
+class ElementForces:
+    """The force elements of a model over the sweeps of its ``system``, with their constants and inputs."""
 
-    def __init__(self, springs: Sequence[Sprung], system: System, constants: Sequence[MX], inputs: Inputs) -> None:
-        self.springs, self.system, self.constants, self.inputs = springs, system, constants, inputs
+    def __init__(self, elements: Sequence[Seated], system: System, constants: Sequence[MX], inputs: Inputs) -> None:
+        self.elements, self.system, self.constants, self.inputs = elements, system, constants, inputs
 
     def act(self, moves: list[BodyMotion]) -> None:
         """Applies them to bodies and modes, after the first sweep."""
-        for each, k in zip(self.springs, self.constants, strict=True):
+        for each, k in zip(self.elements, self.constants, strict=True):
             results = self._call(kernels.pull, each, moves, k)
             for seat, end in zip(each.seats, "ab", strict=True):
                 if seat.body != INERTIAL_SIDE:
@@ -102,15 +103,15 @@ class SpringForces:
 
     def see(self, moves: list[BodyMotion], outputs: dict[str, MX]) -> None:
         """Adds what is seen of them to the outputs by name, after all sweeps."""
-        for each, k in zip(self.springs, self.constants, strict=True):
+        for each, k in zip(self.elements, self.constants, strict=True):
             results = self._call(kernels.see, each, moves, k)
             outputs["system.energy"] += results.pop("energy_out")
             outputs["system.work_residual"] -= results.pop("work_out")
-            stem = Owner("spring", each.spring.name)
+            stem = element(each.part)
             outputs |= {f"{stem}.{name.removesuffix('_out')}": value for name, value in results.items()}
 
     def _call(
-        self, make: Callable[[SpringStructure], ca.Function], each: Sprung, moves: list[BodyMotion], k: MX
+        self, make: Callable[[Element], ca.Function], each: Seated, moves: list[BodyMotion], k: MX
     ) -> dict[str, MX]:
         system, given = self.system, {"k": k}
         bodies = [j for seat in each.seats for j in _path(system.tree, seat)]
@@ -131,8 +132,7 @@ class SpringForces:
                 given |= {f"C_{end}": C, f"rho_{end}": rho}
         if roots:
             given["slip"] = slips[1] - slips[0]
-        if each.kind.kind == "line":
-            given["actuation"] = self.inputs(f"spring.{each.spring.name}.actuation")
+        given |= {name: self.inputs(f"{element(each.part)}.{name}") for name in each.kind.inputs}
         return system.kernels.call(make, each.kind, **given)
 
     def _pose(self, seat: Seat, above: int, moves: list[BodyMotion]) -> Pose:
