@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from mbdy.engine.model.gear import Gear
-from mbdy.engine.model.owners import constraint
+from mbdy.engine.model.owners import constraint, element
 from mbdy.engine.model.system import Acting, Body, Loop, Model, Side
 from mbdy.engine.model.text import html
 from mbdy.fmu.pages.drawing import drawing
@@ -140,10 +140,8 @@ def _loops(loops: Sequence[Loop]) -> Iterator[str]:
 def _elements(elements: Sequence[Acting]) -> Iterator[str]:
     if elements:
         yield "<h2>Springs and contacts</h2>"
-        rows = (
-            (_code(f"{part.sort}.{part.name}"), *(_place(s.body, s.node) for s in (part.a, part.b)))
-            for part in elements
-        )
+        ends = ([_place(side.body, side.node) for side in (part.a, part.b)] for part in elements)
+        rows = ((_code(str(element(part))), *both) for part, both in zip(elements, ends, strict=True))
         yield from _table(("name", "a", "b"), rows)
 
 
