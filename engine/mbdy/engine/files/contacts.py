@@ -22,11 +22,11 @@ def contact_of(
     path, before = path_of(("contact", name)), len(findings.faults)
     sides, sound = sides_of(name, table, path, bodies, unread, findings)
     shapes = {key: _shape(getattr(table, key), f"{path}.{key}", findings) for key in ("shape_a", "shape_b")}
-    if table.stiffness is None:
+    given = {key: value for key in (*CONTACT_VALUES, "exponent") if (value := getattr(table, key)) is not None}
+    if "stiffness" not in given:
         findings.refuse(f"{path}.stiffness", "is missing", "give it in N/m^exponent, e.g. stiffness = 1e5")
     if len(findings.faults) > before:
         return None
-    given = {key: value for key in (*CONTACT_VALUES, "exponent") if (value := getattr(table, key)) is not None}
     contact = taken(path, findings, Contact, name=name, a=sides[0], b=sides[1], **shapes, **given)
     return contact if contact and sound and apart(contact, path, bodies, findings) else None
 

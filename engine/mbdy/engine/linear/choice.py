@@ -109,7 +109,7 @@ def equations_of(model: Model | str | PathLike[str], dynamics: Dynamics | None =
             f"{sort} dynamics of {model.name!r}: {beyond[0]}; only trees of rigid bodies without such have them: leave "
             "dynamics out, or linearize"
         )
-    if linear:
+    if isinstance(dynamics, Linear):
         from mbdy.engine.linear.linear_plant import linear_equations
 
         return linear_equations(model, dynamics.at, dynamics.geometry)

@@ -82,7 +82,9 @@ def strengths(model: Model, ports: Ports) -> Strengths:
     for part in model.elements:
         for value, one in part.values.items():
             variable = ports.by_name.get(f"{element(part)}.{value}")
-            for place in one.strengths(range(variable.places.start, variable.places.stop)) if variable else ():
+            if variable is None:  # a key that is not the name of its parameter makes nothing fast
+                continue
+            for place in one.strengths(range(variable.places.start, variable.places.stop)):
                 name = variable.name if one.points else variable.scalar_names[place - variable.offset]
                 groups.setdefault(name, []).append(place)
     pairs = [(place, group) for group, places in enumerate(groups.values()) for place in places]
