@@ -11,7 +11,7 @@ import pytest
 
 from interpreted import Interpreted
 from mbdy.blocks import Plant, PlantBatch
-from mbdy.engine import Body, Joint, Linear, Model, ModelError, dumps, linearize, loads
+from mbdy.engine import Body, Joint, Linear, Model, ModelError, dumps, linearize, loads, verify
 from mbdy.engine.core.integrators import INTEGRATORS
 
 MODEL = loads("""
@@ -308,3 +308,81 @@ def test_a_joint_made_in_python_takes_what_a_file_takes() -> None:
     assert replace(loads(dumps(model)), source="") == model
     with pytest.raises(ValueError, match=r"Joint.friction.breakaway: must be no less than coulomb"):
         Joint(to="inertial", kind="revolute", rotations=((0, 0, 1),), friction={"coulomb": 2, "breakaway": 1})
+
+
+PARALLELOGRAM = loads(
+    """
+mbdy = 1
+[body.crank]
+mass = 1
+com = [0.5, 0, 0]
+inertia = [0.01, 0.1, 0.1]
+joint = { to = "inertial", kind = "revolute", axis = [0, 0, 1], friction = { coulomb = 1 } }
+[body.coupler]
+mass = 2
+com = [1, 0, 0]
+inertia = [0.01, 0.7, 0.7]
+joint = { to = "crank", kind = "revolute", axis = [0, 0, 1], at = [1, 0, 0], friction = { coulomb = 0.3 } }
+[body.rocker]
+mass = 1
+com = [0.5, 0, 0]
+inertia = [0.01, 0.1, 0.1]
+node.end.at = [1, 0, 0]
+[body.rocker.joint]
+to = "coupler"
+kind = "revolute"
+axis = [0, 0, 1]
+at = [2, 0, 0]
+friction = { coulomb = 0.2, breakaway = 0.5 }
+[loop.ground]
+a = "inertial"
+b = "rocker.end"
+kind = "pin"
+axis = [0, 0, 1]
+at_a = [2, 0, 0]
+[initial]
+crank.joint.angle = "50 deg"
+coupler.joint.angle = "-50 deg"
+rocker.joint.angle = "-130 deg"
+"""
+)
+INERTIA = 0.1 + 0.25 + 2 * 1.0 + 0.1 + 0.25
+"""[kg.m2] Of the parallelogram about its crank: the coupler moves along."""
+
+
+@pytest.mark.parametrize("step", [1e-3, 5e-3])
+def test_joints_of_a_loop_hold_with_all_that_they_have(step: float) -> None:
+    """All three turn alike: they hold 1 + 0.3 + 0.5 N.m together, and slip against 1 + 0.3 + 0.2 N.m."""
+    plant = Plant(PARALLELOGRAM, step=step)
+    plant["crank.joint.torque"] = 1.799
+    y = plant.step(1.0)
+    assert [y[f"{name}.joint.rate"] for name in ("crank", "coupler", "rocker")] == [0.0, 0.0, 0.0]
+    plant["crank.joint.torque"] = 1.801
+    y = plant.step(0.25)
+    assert y["crank.joint.rate"] == pytest.approx(0.25 * (1.801 - 1.5) / INERTIA, rel=1e-8)
+    plant["crank.joint.torque"] = 0.0
+    y = plant.step(2.0)
+    assert [y[f"{name}.joint.rate"] for name in ("crank", "coupler", "rocker")] == [0.0, 0.0, 0.0]
+    rate = 0.25 * 0.301 / INERTIA
+    angle = math.radians(50) + 0.25 * rate / 2 + rate**2 / 2 / (1.5 / INERTIA)
+    assert y["crank.joint.angle"] == pytest.approx(angle, rel=1e-8)
+    assert plant.step(10.0)["crank.joint.angle"] == y["crank.joint.angle"]
+    assert abs(plant["system.work_error"]) < 1e-10
+
+
+DRY_CHAIN = loads(CHAIN.replace("{friction}", ", friction = { coulomb = 1, viscous = 0.2 }"))
+
+
+@pytest.mark.parametrize("model", [MODEL, PARALLELOGRAM, DRY_CHAIN], ids=("separate", "loop", "chain"))
+def test_second_opinions_hold_and_slip_alike(model: Model) -> None:
+    assert verify(model, states=12).agrees
+
+
+def test_a_plant_of_another_formulation_holds_and_slips_alike() -> None:
+    ends = []
+    for formulation in ("order-n", "kane"):
+        plant = Plant(MODEL, step=1e-2, formulation=formulation)
+        plant["swing.joint.angle"], plant["second.joint.velocity"], plant["first.joint.force"] = 1.0, 2.0, 4.0
+        plant.step(1.0)
+        ends.append(plant.state)
+    np.testing.assert_allclose(*ends, atol=1e-12)

@@ -130,7 +130,7 @@ class Plant:
         self.dynamics = dynamics
         equations = equations_of(self.model, dynamics)
         self.ports: Ports = equations.ports
-        self._opinion = second_opinion(self.model, self.ports, formulation, integrator, dynamics)
+        self._opinion = second_opinion(self.model, equations, formulation, integrator, dynamics)
         implicit = INTEGRATORS[integrator].implicit
         self.compiled = compiled_plant(equations, implicit=implicit, located=self.adaptive)
         switching = equations.switching if self.adaptive else None

@@ -51,7 +51,8 @@ static int wrong(const mbdy_core *core, int i) {
     const struct mbdy_sticking *at = &core->sticking;
     const double s = *sense(core, i);
     if (!at->tried[i]) return 0;
-    return s == 0.0 ? fabs(at->effort[i]) > at->breakaway[i] * (1.0 + PASSED) : s * at->acceleration[i] < 0.0;
+    if (s == 0.0) return fabs(at->effort[i]) > at->breakaway[i] * (1.0 + PASSED);
+    return copysign(at->acceleration[i], s * at->acceleration[i]) < -NO_ACCELERATION * fabs(at->found[i]);
 }
 
 /* Of those that are tried: held, or slipping against all that would hold them. */
@@ -72,38 +73,41 @@ static void pivot(mbdy_core *core, const double *x, const double *u) {
     }
 }
 
-/* In loops that others hold, friction at its bound moves nothing: those are held too. */
-static void hold_redundant(mbdy_core *core, const double *x, const double *u) {
+/* Accelerations of those that are tried without friction, of models with rows of loops: by them others are rounding. */
+static void look_free(mbdy_core *core, const double *x, const double *u) {
     struct mbdy_sticking *at = &core->sticking;
     const int n = core->model->n_senses;
-    int slipping = 0;
-    for (int i = 0; i < n; i++) slipping |= at->tried[i] && *sense(core, i) != 0.0;
-    if (!core->model->n_rows || !slipping) return;
+    memset(at->found, 0, sizeof(double) * (size_t)n);
+    if (!core->model->n_rows) return;
+    for (int i = 0; i < n; i++)
+        if (at->tried[i]) *sense(core, i) = 1e-300;
+    look(core, x, u);
     memcpy(at->found, at->acceleration, sizeof(double) * (size_t)n);
     for (int i = 0; i < n; i++)
-        if (at->tried[i]) at->trial[i] = *sense(core, i), *sense(core, i) = 1e-300;
+        if (at->tried[i]) *sense(core, i) = 0.0;
     look(core, x, u);
-    for (int i = 0; i < n; i++) {
-        if (!at->tried[i]) continue;
-        const int still = fabs(at->found[i]) <= NO_ACCELERATION * fabs(at->acceleration[i]);
-        *sense(core, i) = still ? 0.0 : at->trial[i];
-        if (still) at->tried[i] = 0;
-    }
 }
 
 /* Those that are tried, as long as some break away that hold others less then. Whether some do. */
 static int settle(mbdy_core *core, const double *x, const double *u) {
     struct mbdy_sticking *at = &core->sticking;
-    int broken = 0;
+    int broken = 0, any = 0;
+    for (int i = 0; i < core->model->n_senses; i++) any |= wrong(core, i);
+    if (!any) return 0;
+    look_free(core, x, u);
     for (int weaker = 1; weaker;) {
         weaker = 0;
         pivot(core, x, u);
-        hold_redundant(core, x, u);
         for (int i = 0; i < core->model->n_senses; i++) {
             double *s = sense(core, i);
             if (!at->tried[i] || *s == 0.0) continue;
+            at->tried[i] = 0;
+            if (core->model->n_rows && fabs(at->acceleration[i]) <= NO_ACCELERATION * fabs(at->found[i])) {
+                *s = 0.0; /* others hold it: friction at its bound moves nothing there */
+                continue;
+            }
             broken = 1, weaker |= at->breakaway[i] > at->coulomb[i];
-            *s = copysign(1.0, *s), at->tried[i] = 0;
+            *s = copysign(1.0, *s);
         }
         if (weaker) look(core, x, u);
     }

@@ -2,10 +2,11 @@
 
 Rates are of order one, angles and attitudes anything; lengths, forces and torques are of the size that the model's own
 dimensions and inertias ask for, so that no part of the equations hides behind another. Where a joint or a bearing has
-friction, every other rate is of the size of its ``friction_rate``; where a coordinate has stops or a cable harness,
-every other value lies just within or beyond a stop, or in a piece of the table, each in its turn (`Law.spans`). Modes
-displace a body by some part of its own size. Closed loops are satisfied, by the nearest coordinates and speeds.
-`variants` are the parameters without laws of effort, and with one law alone, so that a stiff one hides nothing.
+friction, every other rate is of the size of its ``friction_rate``, or zero where friction sticks, which holds it then;
+where a coordinate has stops or a cable harness, every other value lies just within or beyond a stop, or in a piece of
+the table, each in its turn (`Law.spans`). Modes displace a body by some part of its own size. Closed loops are
+satisfied, by the nearest coordinates and speeds. `variants` are the parameters without laws of effort, and with one law
+alone, so that a stiff one hides nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.model.law import Law
-from mbdy.engine.model.laws import LAWS, laws_of
+from mbdy.engine.model.laws import LAWS, laws_of, sticks
 from mbdy.engine.model.ports import Ports, StatePart, coordinates, ports, speeds
 from mbdy.engine.model.system import Body, Joint, Model
 from mbdy.engine.model.variables import Variable
@@ -135,6 +136,12 @@ class Trials:
             for (name, element), spans in zip(_scalars(coordinates(body)), _spans(body.joint), strict=False)
             if spans
         ]
+        self._sticking = [
+            states[name] + element
+            for body in jointed
+            if sticks(body.joint.laws)
+            for name, element in _scalars(speeds(body))
+        ]
         self._friction = [
             (states[name] + element, rate)
             for body in jointed
@@ -189,6 +196,9 @@ class Trials:
         for at, rate in self._friction:
             if self._about():
                 x[at] = self.rng.uniform(-SLOW, SLOW) * rate
+        for at in self._sticking:
+            if self._about():
+                x[at] = 0.0
         for at, spans in self._spans:
             if self._about():
                 x[at] = self.rng.uniform(*next(spans))

@@ -27,6 +27,7 @@ from mbdy.engine.model.system import Body, Model
 from mbdy.engine.model.values import whole
 from mbdy.engine.model.variables import Variable
 from mbdy.engine.order_n.equations import equations
+from mbdy.engine.order_n.holding import RESULTS
 from mbdy.engine.verification.conservation import BALANCES, Balance, Instant, Observer
 from mbdy.engine.verification.formulations import FORMULATIONS, Formulation
 from mbdy.engine.verification.formulations.constrained import Constrained, Loads
@@ -102,6 +103,9 @@ class _Point:
         return max(1.0, self.condition / CONDITION)
 
 
+RATE = RESULTS.index("rate")
+
+
 class _Run:
     """One verification of one model."""
 
@@ -164,11 +168,24 @@ class _Run:
         )
         self.singular = [state for state, (_, _, conditioning) in enumerate(drawn) if not conditioning < SINGULAR]
         for laws, p in variants(self.ports, self.p):
-            k = self.equations.prepare(p)
+            constants = self.equations.prepare(p)
             for state, (x, u, conditioning) in enumerate(drawn):
                 if state not in self.singular:
-                    rates = _vector(self.equations.derivatives(x, u, k))
-                    self.points.append(_Point(state, laws, x, u, p, k, rates, self._terms(x, u, p), conditioning))
+                    k, senses = self._holding(x, constants)
+                    rates, given = _vector(self.equations.derivatives(x, u, k)), np.append(p, senses)
+                    terms = self._terms(x, u, given)
+                    self.points.append(_Point(state, laws, x, u, given, k, rates, terms, conditioning))
+
+    def _holding(self, x: Array, k: ca.DM) -> tuple[ca.DM, Array]:
+        """Constants ``k`` where friction that sticks holds what is at rest, and its senses."""
+        if self.equations.holding is None:
+            return k, np.zeros(0)
+        senses, held = (
+            np.sign(np.array(self.equations.holding(x, self.ports.vector("input"), k)[RATE])).ravel(),
+            ca.DM(k),
+        )
+        held[[*self.equations.resistances.senses]] = senses
+        return held, senses
 
     def _terms(self, x: Array, u: Array, p: Array) -> Array:
         if not self.model.constraints:

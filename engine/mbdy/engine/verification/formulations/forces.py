@@ -39,17 +39,18 @@ JOINT_LAWS: dict[str, Callable[[Values, Array, Array, Array], Array]] = {
     "damping": lambda k, q, rate, rest: -k["damping"] * rate,
     "cubic_stiffness": lambda k, q, rate, rest: -k["cubic_stiffness"] * (q - rest) ** 3,
     "friction": lambda k, q, rate, rest: coulomb(k["friction"], rate, k["friction_rate"]),
+    "coulomb": lambda k, q, rate, rest: -k["sense"] * k["coulomb"] - k["viscous"] * rate,
     "stop_stiffness": lambda k, q, rate, rest: stops(k, q, rate),
     "harness": lambda k, q, rate, rest: np.interp(q, k["harness"][::2], k["harness"][1::2]),
 }
 """The one place for laws of joints: the effort of each from parameters, coordinates (n), rates (n_u) and rests (n), by
 the parameter that brings it. Those of rates alone have one for each degree of freedom, others for each coordinate, of
-which a spherical rotation has none."""
+which a spherical rotation has none. Where friction sticks its ``sense`` is among the parameters."""
 
 
 def joint_efforts(part: Part) -> Array:
     """Effort (n_u) [N, N.m] that acts on each degree of freedom of a joint; a floating root has none but the input."""
-    motion, values = part.motion, part.constants.efforts
+    motion, values = part.motion, {**part.constants.efforts, "sense": part.given.senses}
     n = motion.joint.n_coordinates
     effort, q, rest = part.given.effort.copy(), motion.q[:n], part.given.rest
     for name, law in JOINT_LAWS.items():

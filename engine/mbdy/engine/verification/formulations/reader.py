@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.model.bearing import BEARING
-from mbdy.engine.model.laws import JOINT_VALUES
+from mbdy.engine.model.laws import JOINT_VALUES, sticks
 from mbdy.engine.model.ports import Ports, StatePart, coordinates, modal, ports, speeds, spins
 from mbdy.engine.model.system import INERTIAL, Body, Model
 from mbdy.engine.model.topology import Tree, tree
@@ -41,14 +41,28 @@ class Reader:
         self._constants: list[Constants] = []
 
     def parts(self, x: Array, u: Array, p: Array) -> list[Part]:
-        """Every body's numbers."""
+        """Every body's numbers. Behind the parameters ``p`` may stand the senses of friction that sticks, by degree of
+        freedom of joints with such; else they are the signs of rates, which holds what is at rest."""
+        p, senses = p[: len(self.ports.parameter_names)], p[len(self.ports.parameter_names) :]
+        ends = np.cumsum(
+            [len(at) if sticks(b.joint.laws) else 0 for b, at in zip(self.model.bodies, self._u, strict=True)]
+        )
+        own = np.split(senses, ends[:-1]) if senses.size else [np.sign(x[at]) for at in self._u]
         if p.tobytes() != self._parameters:
             self._constants = [_constants(self.model, self.ports, p, body) for body in self.model.bodies]
             self._parameters = p.tobytes()
         parts = [
-            Part(body, constants, Motion(body.joint, *(x[at] for at in places)), self._given(u, body))
-            for body, constants, *places in zip(
-                self.model.bodies, self._constants, self._q, self._u, self._h, self._eta, self._eta_rate, strict=True
+            Part(body, constants, Motion(body.joint, *(x[at] for at in places)), self._given(u, body, sense))
+            for body, constants, sense, *places in zip(
+                self.model.bodies,
+                self._constants,
+                own,
+                self._q,
+                self._u,
+                self._h,
+                self._eta,
+                self._eta_rate,
+                strict=True,
             )
         ]
         if self.model.elements:
@@ -93,7 +107,7 @@ class Reader:
         variable, element = self.ports.by_scalar[scalar]
         return bool(u[variable.offset + element] > 0.0)
 
-    def _given(self, u: Array, body: Body) -> Given:
+    def _given(self, u: Array, body: Body, senses: Array) -> Given:
         def read(*names: str) -> Array:
             known = [self.ports.by_name[n].places for n in names if n in self.ports.by_name]
             return np.concatenate([*(u[places] for places in known), np.zeros(0)])
@@ -111,6 +125,8 @@ class Reader:
                 prescribed = motion == "switchable" and self._switched(u, f"{stem}.prescribed{label}")
                 fixed[i] = motion == "prescribed" or locked or prescribed
                 acceleration[i] = commanded[i] if fixed[i] and not locked else 0.0
+        if sticks(body.joint.laws):
+            fixed |= senses == 0.0
         return Given(
             forces=read(*(f"{point}.force" for point in points)).reshape(-1, 3),
             torques=read(*(f"{point}.torque" for point in points)).reshape(-1, 3),
@@ -120,6 +136,7 @@ class Reader:
             fixed=fixed,
             acceleration=acceleration,
             motors=read(*(f"{name}.{wheel}.torque" for wheel in body.wheels)),
+            senses=senses,
         )
 
 

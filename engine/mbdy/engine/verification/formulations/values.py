@@ -90,8 +90,9 @@ class Given:
 
     ``forces`` and ``torques`` (1 + nodes, 3) at its mass centre, the gravity gradient's too, then at its nodes, body
     axes (node axes at the nodes of a flexible body); ``modal`` (m) on its modes; ``effort`` [N, N.m] of each degree of
-    freedom; ``rest`` of each coordinate; ``fixed`` says which degrees of freedom are prescribed or locked and
-    ``acceleration`` what they follow (zero where free or locked); ``motors`` [N.m] of its wheels.
+    freedom; ``rest`` of each coordinate; ``fixed`` says which degrees of freedom are prescribed, locked or held by
+    friction and ``acceleration`` what they follow (zero where free, locked or held); ``motors`` [N.m] of its wheels;
+    ``senses`` are the signs of rates against which friction that sticks acts, 0 where it holds.
     """
 
     forces: Array
@@ -102,6 +103,7 @@ class Given:
     fixed: NDArray[np.bool_]
     acceleration: Array
     motors: Array
+    senses: Array
 
 
 @dataclass(frozen=True)
