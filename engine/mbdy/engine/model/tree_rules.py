@@ -244,7 +244,7 @@ def check_rotors(bodies: Mapping[str, Body], findings: Findings) -> None:
             unit = np.array(axis) / np.linalg.norm(axis)
             shares.setdefault(joint.to, []).append((body.name, inertia * np.outer(unit, unit)))
     for name, carried in shares.items():
-        if name not in bodies or bodies[name].flex or findings.faulty(path_of(("body", name))):
+        if name not in bodies or findings.faulty(path_of(("body", name))):
             continue
         rest = np.array(bodies[name].inertia)
         scale = float(np.max(np.abs(rest)))

@@ -238,7 +238,7 @@ def parameter_fields(kind: Structure) -> Fields:
     sizes = [("mass", 1), ("com", 3), ("inertia", 6)]
     if not kind.floating:
         sizes += [("at", 3), ("frame", 4), ("at_b", 3 * kind.offset), ("axis", 3 * form.n_axes), *kind.values]
-        sizes += [("rotor_axis", 3 * kind.rotors)]
+        sizes += [("rotor_axis", 3 * kind.rotors), ("carrier", 6 * (kind.rotors > 0))]
     bearings = ("bearings", len(BEARING) * sum(kind.bearings))
     sizes += [("wheels", 4 * kind.wheels), bearings, ("nodes", 3 * kind.nodes)]
     return Fields((*sizes, *modal_fields(kind)))
@@ -250,8 +250,8 @@ def parameter_names(body: Body) -> list[str]:
     if not body.joint.floating:
         values = (JOINT_VALUES[name].key for name, _ in structure(body).values)
         places = ("at", "frame", "at_b") if body.joint.offset else ("at", "frame")
-        rotors = ("rotor_axis",) if body.joint.rotor_axis else ()
-        names += [f"{body.name}.joint.{part}" for part in (*places, "axis", *values, *rotors)]
+        names += [f"{body.name}.joint.{part}" for part in (*places, "axis", *values)]
+        names += [f"{body.name}.joint.rotor_axis", f"{body.joint.to}.inertia"] if body.joint.rotor_axis else []
     for wheel in body.wheels:
         names += [f"{body.name}.{wheel}.inertia", f"{body.name}.{wheel}.axis"]
     for wheel, rotor in body.wheels.items():
@@ -291,7 +291,7 @@ def prepare_body(kind: Structure) -> ca.Function:
     constants = {
         "mass": _kept(mass >= 0, mass), "moment": _kept(offset <= LARGEST, mass * com),
         "inertia": _kept(_no_negative_moment(tensor, size), spatial.upper(about_origin)), "com": com,
-        "rotor_axes": ca.vertcat(*(_unit(p["rotor_axis"][3 * i : 3 * i + 3]) for i in range(kind.rotors))),
+        "rotor_axes": ca.vertcat(*_rotor_axes(kind, p)),
         "R0": ca.vec(ca.densify(R0)), "at": at, "axes": ca.vertcat(*axes), "frame": frame,
         "spin": ca.vertcat(*spins), "spin_axes": ca.vertcat(*spin_axes), "nodes": p["nodes"],
         **{value.name: _lawful(value, p) for law in laws_of(kind.laws) for value in law.values if value.name in p},
@@ -319,6 +319,18 @@ def _turning(kind: Structure, spins: list[SX], axes: list[SX], inertia: SX) -> l
     det, adjugate = ca.fmax(ca.det(inertia), 0), ca.adj(inertia)
     whole = (det + len(bearings) * J * ca.dot(a, adjugate @ a) for J, a in bearings)
     return [J * det / (2 * ca.fmax(size, LEAST)) for (J, _), size in zip(bearings, whole, strict=True)]
+
+
+def _rotor_axes(kind: Structure, p: dict[str, SX]) -> list[SX]:
+    """Unit axes of the rotors at a joint, no numbers for those with more inertia than what carries them has."""
+    found: list[SX] = []
+    left = spatial.symmetric(p["carrier"], 3) if kind.rotors else SX(3, 3)
+    size = ca.trace(left)
+    for i in range(kind.rotors):
+        axis = _unit(p["rotor_axis"][3 * i : 3 * i + 3])
+        left = left - p["rotor_inertia"][i] * axis @ axis.T
+        found.append(_kept(_no_negative_moment(left, size), axis))
+    return found
 
 
 def _kept(condition: SX, value: SX) -> SX:

@@ -80,7 +80,8 @@ def _of_body(body: Body, kind: Structure, begin: int, ports: Ports) -> Iterator[
                 yield _rule(ports, joint, value.key, place(value.name, i), text, slice(i, i + 1))
         for i in range(kind.rotors):
             place_of = place("rotor_axes", 3 * i)
-            yield _rule(ports, joint, "rotor_axis", place_of, "must not be zero", slice(3 * i, 3 * i + 3))
+            text = "must not be zero, nor its rotor_inertia more than its carrier, which includes it, has about it"
+            yield _rule(ports, joint, "rotor_axis", place_of, text, slice(3 * i, 3 * i + 3))
     bearings = 0
     for i, (wheel, rotor) in enumerate(zip(wheels_of(body), body.wheels.values(), strict=True)):
         text = "must be > 0 kg.m2, and no more than its body, which includes its wheels, has about their axes"
