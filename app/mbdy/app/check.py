@@ -84,6 +84,10 @@ def _facts(path: Path, plant: Plant, properties: Totals) -> dict[str, Any]:
         ],
         **flexible_facts(plant.model),
         **loop_facts(plant.model),
+        "tanks": [
+            {"name": tank.name, "body": tank.body, "mass": tank.mass, "nozzles": list(tank.nozzle)}
+            for tank in plant.model.tanks
+        ],
         "outputs": [{"name": output.name, **output.given} for output in plant.model.chosen_outputs],
         "counts": counts(plant),
         "totals": {
@@ -126,7 +130,11 @@ def _show(path: Path, plant: Plant, properties: Totals) -> None:
 def _besides(model: Model) -> str:
     """What moves besides the joints."""
     wheels, modes = sum(len(body.wheels) for body in model.bodies), sum(body.modes for body in model.bodies)
-    said = [counted(number, what) for number, what in ((wheels, "wheel"), (modes, "mode")) if number]
+    said = [
+        counted(number, what)
+        for number, what in ((wheels, "wheel"), (modes, "mode"), (len(model.tanks), "tank"))
+        if number
+    ]
     return f", and {' and '.join(said)}" if said else ""
 
 

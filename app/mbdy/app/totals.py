@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mbdy.blocks import Outputs
 from mbdy.engine import Body, Model
+from mbdy.engine.order_n.tanks import loaded
 
 Array = NDArray[np.float64]
 ROUNDING, ROUNDING_OF_PLACES = 1e-12, 1e-14
@@ -32,7 +33,9 @@ class Totals:
 
 
 def totals(model: Model, y: Outputs) -> Totals:
-    """Totals of ``model``, with the masses of its file, in the positions and modal displacements ``y``."""
+    """Totals of ``model``, with the masses of its file and of tanks in the positions and modal displacements ``y``."""
+    if model.tanks:
+        model = loaded(model, {tank.name: float(y[f"tank.{tank.name}.mass"]) for tank in model.tanks})
     turn = {body.name: rotation(np.asarray(y[f"{body.name}.attitude"])) for body in model.bodies}
     shapes = [deformed(body, y) for body in model.bodies]
     centres = np.array(

@@ -32,6 +32,7 @@ from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.signals import ChosenOutput
 from mbdy.engine.model.springs import Spring
 from mbdy.engine.model.system import Body, Flex, GravityGradient, Joint, Loop, Model, Node, PortChoice, Side, Wheel
+from mbdy.engine.model.tanks import Tank
 from mbdy.engine.model.variables import Variable
 from mbdy.engine.model.version import version
 from mbdy.engine.order_n.equations import Equations, equations
@@ -82,6 +83,7 @@ __all__ = [
     "Spring",
     "StartMovedWarning",
     "Surface",
+    "Tank",
     "TrimError",
     "UncoveredError",
     "UnknownNameError",

@@ -131,13 +131,13 @@ static void vectors_of(double *rows[MBDY_VECTORS][WIDEST], double *const *vector
     for (int v = 0; v < MBDY_VECTORS; v++) vectors[v] = rows[v];
 }
 
-/* The internal steps: of members whose stores vary alone, of all others in lanes. */
+/* The internal steps: of members whose stores vary, or tanks may run empty, alone, of all others in lanes. */
 static void go(struct group *g) {
     const int works = mbdy_this()->work_error >= 0;
     double *rows[MBDY_VECTORS][WIDEST], *const *vectors[MBDY_VECTORS], work[WIDEST] = {0.0};
     struct group alike = {.of = g->of, .wide = g->wide, .block = g->block};
     for (int i = 0; i < g->count; i++) {
-        if (!g->wide || g->course[i].stores_vary) {
+        if (!g->wide || g->course[i].stores_vary || g->course[i].rationed) {
             mbdy_go(core_of(g, i), &g->course[i]);
             continue;
         }

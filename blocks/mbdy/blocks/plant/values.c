@@ -172,8 +172,9 @@ int plant_usable(plant *it, const struct plant_variable *v, double value) {
     if (!isfinite(value))
         return plant_say(it, PLANT_DISCARD, "%s '%s': must be finite, got %g",
                          input ? "input" : parameter ? "parameter" : "start value", v->name, value);
-    if (parameter && (value < v->minimum || value > v->maximum))
-        return plant_say(it, PLANT_DISCARD, "parameter '%s': must be %s %g, got %.12g", v->name,
+    if (value < v->minimum || value > v->maximum)
+        return plant_say(it, PLANT_DISCARD, "%s '%s': must be %s %g, got %.12g",
+                         input ? "input" : parameter ? "parameter" : "start value", v->name,
                          value < v->minimum ? ">=" : "<=", value < v->minimum ? v->minimum : v->maximum, value);
     return PLANT_OK;
 }

@@ -68,6 +68,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     const size_t closing = mbdy_closing_reals(model), resisted = (size_t)model->n_resisted;
     size_t reals = closing + (size_t)model->n_k + 7 * n_x + 3 * (size_t)model->n_u + 4 * n_rows + work + events + (size_t)n_w;
     reals += mbdy_sticking_reals(model) + 2 * (size_t)model->n_speeds + resisted * resisted + mbdy_kept_reals(core);
+    reals += 4 * (size_t)model->n_flows;
     for (int i = 0; i < MBDY_VECTORS; i++) reals += (size_t)mbdy_size(core, i);
     double *at = calloc(reals, sizeof(double));
     core->vector[0] = at;
@@ -95,6 +96,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     core->cosines = taken(&at, n_rows);
     core->taken = taken(&at, n_rows);
     core->mobility = taken(&at, resisted * resisted);
+    core->flows = taken(&at, 4 * (size_t)model->n_flows);
     core->work = taken(&at, work);
     core->events = taken(&at, events);
     core->tolerance = 1.0;
@@ -120,12 +122,14 @@ int mbdy_not_finite(const double *values, int n) {
     return -1;
 }
 
-/* Place of the first input that is not finite, of a switch that is not 0 or 1, or of an orbit position of zero (or so
+/* Place of the first input that is not finite, of a switch that is not 0 or 1, of a negative flow, or of an orbit position of zero (or so
    short or long that its cube is no number); -1 where all are good. */
 static int bad_input(const mbdy_model *m, const double *u) {
     int bad = mbdy_not_finite(u, m->n_u);
     for (int i = m->switches; bad < 0 && i < m->switches + m->n_switches; i++)
         if (u[i] != 0.0 && u[i] != 1.0) bad = i;
+    for (int i = 0; bad < 0 && i < m->n_flows; i++)
+        if (u[m->flows[i]] < 0.0) bad = m->flows[i];
     if (bad < 0 && m->orbit_position >= 0) {
         const double *r = u + m->orbit_position, square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
         if (!(square > 1e-200 && square < 1e200)) bad = m->orbit_position;
@@ -142,6 +146,31 @@ static int faulty(mbdy_core *core, int place, int status) {
     return place < 0 ? MBDY_OK : status;
 }
 
+/* Place and velocity (3 each) of the mass centre from the origin of an attitude root, with constants k. */
+static void from_root(mbdy_core *core, const double *k, double *place, double *velocity) {
+    const mbdy_model *m = core->model;
+    double *s = core->x_stage, *x = core->slope[0];
+    memcpy(s, core->vector[MBDY_X], sizeof(double) * (size_t)m->n_x);
+    for (int i = 0; i < 3; i++) s[m->mass_centre + i] = s[m->mass_centre_velocity + i] = 0.0;
+    core->arg[0] = s, core->arg[1] = k, core->res[0] = x;
+    mbdy_evaluate(core, MBDY_START);
+    memcpy(place, x + m->mass_centre, 3 * sizeof(double));
+    memcpy(velocity, x + m->mass_centre_velocity, 3 * sizeof(double));
+}
+
+/* What is left keeps place and velocity when the constants become the new ones: the mass centre goes to where it is then. */
+static void keep_place(mbdy_core *core) {
+    const mbdy_model *m = core->model;
+    double *x = core->vector[MBDY_X], old[2][3], new[2][3];
+    if (m->mass_centre < 0 || !core->prepared) return;
+    from_root(core, core->vector[MBDY_K], old[0], old[1]);
+    from_root(core, core->k_new, new[0], new[1]);
+    for (int i = 0; i < 3; i++) {
+        x[m->mass_centre + i] += new[0][i] - old[0][i];
+        x[m->mass_centre_velocity + i] += new[1][i] - old[1][i];
+    }
+}
+
 int mbdy_prepare(mbdy_core *core) {
     const mbdy_model *m = core->model;
     int bad = mbdy_not_finite(core->vector[MBDY_P], m->n_p);
@@ -153,6 +182,7 @@ int mbdy_prepare(mbdy_core *core) {
     if (bad >= 0) return faulty(core, m->n_p + bad, MBDY_BAD_PARAMETER);
     const double before = mbdy_energy(core);
     for (int i = 0; core->prepared && i < m->n_senses; i++) core->k_new[m->senses[i]] = core->vector[MBDY_K][m->senses[i]];
+    keep_place(core);
     memcpy(core->vector[MBDY_K], core->k_new, sizeof(double) * (size_t)m->n_k);
     core->prepared++;
     mbdy_break_stride(core);
@@ -284,6 +314,7 @@ int mbdy_begin(mbdy_core *core, double H, double h, int order, struct mbdy_cours
     course->n = equal ? fmax(1.0, ceil(H / h - 1e-9)) : 1.0, course->h = equal ? H / course->n : h;
     mbdy_yield(core, course->acting, equal ? course->h : 0.0);
     course->stores_vary = mbdy_stores_vary(core, order);
+    course->rationed = mbdy_flows_end(core, course->n, course->h, order);
     return MBDY_OK;
 }
 
@@ -293,12 +324,16 @@ int mbdy_go(mbdy_core *core, const struct mbdy_course *by) {
     if (core->integrator->strides) return mbdy_stride(core, by);
     for (double i = 0.0; i < by->n; i += 1.0) {
         const double from = i / by->n, to = (i + 1.0) / by->n;
+        if (by->rationed) mbdy_ration(core, from, to, by->h, by->order);
         if (m->n_senses) {
-            if (!mbdy_slip(core, by, from, to)) return MBDY_CHATTERS;
+            const int slipped = mbdy_slip(core, by, from, to);
+            if (by->rationed) mbdy_end_ration(core);
+            if (!slipped) return MBDY_CHATTERS;
             continue;
         }
         if (by->stores_vary) memcpy(core->x_begin, x, sizeof(double) * (size_t)m->n_x);
         mbdy_add_work(core, core->integrator->step(core, from, to, by->h, by->order));
+        if (by->rationed) mbdy_end_ration(core);
         mbdy_normalise(m, x);
         if (by->stores_vary) mbdy_shift(core, mbdy_store_work(core, from, to, by->h, by->order));
     }

@@ -60,7 +60,8 @@ double *mbdy_vector(mbdy_core *core, int vector);
    speed) or outputs, or a row of the loops; n_p and more a constant less n_p. */
 int mbdy_fault(const mbdy_core *core);
 
-/* Constants from parameters p, then states x from start values s, with the loops closed that are closed in u.
+/* Constants from parameters p, at which the origin of an attitude root keeps its place and velocity; then states x from start
+   values s, with the loops closed that are closed in u.
 
    Start values that were given stay, and the others, guesses last, are those nearest to s that close the loops; prescribed
    and locked positions always stay. Where the given ones contradict the loops all are moved, as little as can be by their masses. */

@@ -24,7 +24,9 @@ static void unfit_input(const mbdy_core *core, const mbdy_names *names, char *te
     const int is_switch = place >= m->switches && place < m->switches + m->n_switches;
     if (is_switch)
         say(text, "input '%s': must be 0 or 1, got %g", names->inputs[place], u[place]);
-    else if (isfinite(u[place])) /* the only other input that must be more than finite */
+    else if (isfinite(u[place]) && place != m->orbit_position)
+        say(text, "input '%s': must be >= 0, got %g", names->inputs[place], u[place]);
+    else if (isfinite(u[place]))
         say(text, "input '%.*s': must lead away from the attracting centre, got [%g, %g, %g] m", stem(names->inputs[place]), names->inputs[place], u[place], u[place + 1], u[place + 2]);
     else
         say(text, "input '%s': must be finite, got %g", names->inputs[place], u[place]);

@@ -104,6 +104,7 @@ struct mbdy_core {
     int fault;
     unsigned prepared;       /* how often constants were made */
     real power;              /* [W] with the derivatives called last, that changes energy */
+    double *flows;           /* by nozzle, before they were rationed: of u, u_mid and u_end; then whether its tank ends empty */
     double *x_begin, *u_change, *u_shifted; /* of what goes into inputs that energy is stored against */
     const double *looked_at; /* the inputs that were checked last */
     double tolerance, *nominal; /* of strides: relative to states and, by state, to how large these usually are */
@@ -153,11 +154,11 @@ void mbdy_record_inputs(mbdy_core *core);
 double mbdy_work_error(mbdy_core *core, const double *x, const double *u, double energy);
 
 /* How a communication step H goes: internal steps and their length (of strides the longest), the order of the inputs and those of
-   its switches, how far loops were open at its begin, whether inputs change that energy is stored against, and whether strides
-   may go past its end. */
+   its switches, how far loops were open at its begin, whether inputs change that energy is stored against, whether strides
+   may go past its end, and whether a tank may run empty. */
 struct mbdy_course {
     double H, n, h, open;
-    int order, stores_vary, past;
+    int order, stores_vary, past, rationed;
     const double *acting;
 };
 
@@ -173,6 +174,16 @@ void mbdy_stand(mbdy_core *core);
 size_t mbdy_stride_reals(const mbdy_model *model, const mbdy_integrator *integrator);
 void mbdy_break_stride(mbdy_core *core);
 
+/* Whether flows may empty a tank within n steps of h; flows of the internal step from..to of h that leave no less than nothing in
+   tanks, and the flows of before again, with tanks empty then that these would empty. */
+int mbdy_flows_end(mbdy_core *core, double n, double h, int order);
+void mbdy_ration(mbdy_core *core, double from, double to, double h, int order);
+void mbdy_end_ration(mbdy_core *core);
+
+/* How long a stride may be, `most` at most, that begins at a fraction of the communication step H and ends with the first tank;
+   and tanks that it has emptied, which had the masses in the state `before` it, are empty to the bit: 1 where some are. */
+double mbdy_flow_room(mbdy_core *core, double from, double H, double most, int order);
+int mbdy_emptied(mbdy_core *core, const double *before);
 /* What no function of a state gives, in the outputs y at x and u with that energy: the work error, impulses where these are
    the last step's; MBDY_BAD_OUTPUT where one is not finite. */
 int mbdy_complete_outputs(mbdy_core *core, const double *x, const double *u, double *y, double energy, int latched);

@@ -19,6 +19,8 @@ from mbdy.engine.core.schedule import Schedule, schedule
 from mbdy.engine.core.schedule_text import scheduled
 from mbdy.engine.core.units import TranslationUnit, c_files
 from mbdy.engine.model.collector import collector_still
+from mbdy.engine.model.owners import SYSTEM, name_of
+from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.variables import WORK_ERROR
 from mbdy.engine.order_n.equations import Equations
 
@@ -29,7 +31,7 @@ PLAYED = (
 """What generated files need."""
 FILES = (
     *PLAYED, "model.h", "core.h", "inside.h", "strides.h", "rows.h", "mechanism.h", "core.c", "stages.c", "work.c",
-    "loops.c", "strides.c", "crossings.c", "mechanism.c", "closing_steps.c", "closing.c", "closing_notes.c",
+    "loops.c", "strides.c", "crossings.c", "tanks.c", "mechanism.c", "closing_steps.c", "closing.c", "closing_notes.c",
     "yielding.c", "sticking.c", "pace.c", "failing.c", "explain.c", "tell.c",
 )  # fmt: skip
 DOOR = "door.c"
@@ -130,10 +132,12 @@ def table(equations: Equations, names: Sequence[str]) -> str:
         "n_modes": equations.modal.stop - equations.modal.start,
         "switches": switches.start, "n_switches": switches.stop - switches.start,
         "orbit_position": -1 if ports.orbit_position is None else ports.orbit_position.start,
+        "mass_centre": _state(ports, "centre_of_mass"),
+        "mass_centre_velocity": _state(ports, "centre_of_mass_velocity"),
         "n_rows": len(equations.loop_rows), "loop_impulses": equations.loop_impulses,
         "work_error": ports.by_name[WORK_ERROR].offset if equations.balance else -1,
     }  # fmt: skip
-    columns = asdict(equations.columns)
+    columns, flows = asdict(equations.columns), [v for v in ports.inputs if v.port == "flows"]
     numbers["reach"] = columns.pop("reach")
     if linear := columns.pop("linear"):
         numbers["linear_rows"] = linear
@@ -144,14 +148,16 @@ def table(equations: Equations, names: Sequence[str]) -> str:
         "impulses": equations.impulse_places,
         "inertias": [v.offset for v in ports.parameters if (v.owner.kind, v.quantity) == ("body", "inertia")],
         "stores": [v.offset + i for v in ports.inputs if v.quantity in ("gravity", "rest") for i in range(v.size)],
+        "flows": [at for v in flows for at in range(v.offset, v.offset + v.size)],
+        "flow_tanks": [ports.states[name_of(v.owner, "mass")].state for v in flows for _ in range(v.size)],
         **columns,
         **asdict(equations.resistances),
         "strengths": equations.strengths.places,
         "strength_groups": equations.strengths.groups,
         "decays": equations.decays,
     }
-    counted = ("quaternions", "locks", "impulses", "inertias", "stores", "steps", "resisted", "senses", "strengths",
-               "prescriptions", "lengths", "points")  # fmt: skip
+    counted = ("quaternions", "locks", "impulses", "inertias", "stores", "flows", "steps", "resisted", "senses",
+               "strengths", "prescriptions", "lengths", "points")  # fmt: skip
     counts = {f"n_{name}": len(places[name]) for name in counted} | {"n_loops": len(places["decays"])}
     counts |= (
         {"n_indicators": len(equations.switching.names)} if equations.switching and equations.switching.names else {}
@@ -167,3 +173,9 @@ def table(equations: Equations, names: Sequence[str]) -> str:
         *(f"        [{name.replace('mbdy_model_', 'mbdy_').upper()}] = &{name}," for name in names),
         "    },", "};", "", "const mbdy_model *mbdy_this(void) { return &model; }", "",
     ])  # fmt: skip
+
+
+def _state(ports: Ports, quantity: str) -> int:
+    """Place in ``x`` of a quantity of the system that is a state; -1 where it is none."""
+    variable = ports.states.get(name_of(SYSTEM, quantity))
+    return -1 if variable is None or variable.state is None else variable.state

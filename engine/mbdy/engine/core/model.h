@@ -50,6 +50,7 @@ typedef struct mbdy_model {
     const int *quaternions; /* places in x */
     int switches, n_switches; /* place of the first in u, and how many */
     int orbit_position;       /* place in u, -1 without one */
+    int mass_centre, mass_centre_velocity; /* places in x under an attitude root, -1 under others */
     int n_locks;
     const int *locks, *lock_speeds; /* places in u, and in x of the speeds that they stop */
     int n_impulses;
@@ -69,6 +70,8 @@ typedef struct mbdy_model {
     int work_error; /* place in y, -1 without it */
     int n_stores;
     const int *stores; /* places in u of what energy is stored against: gravity, rests of springs */
+    int n_flows;
+    const int *flows, *flow_tanks; /* by nozzle: place in u of the flow out of a tank, in x of the mass in that; side by side */
     int n_rows;          /* scalar constraints of loops; what follows is for models that have some */
     int linear_rows;     /* so many of them, the last, are linear in the coordinates: those of gears */
     const int *coordinates, *motions, *prescribed;   /* by speed of a joint: the place in x of what it changes (where a

@@ -129,7 +129,8 @@ static int stride_taken(mbdy_core *core, const struct stride *s, const struct mb
         core->fault = mbdy_not_finite(s->slope, s->n);
         if (core->fault >= 0) return MBDY_FAILED;
     }
-    const double longest = fmin(by->h, by->past ? MOST_ROWS * by->H : room), shortest = SHORTEST * by->H;
+    const double longest = mbdy_flow_room(core, from, by->H, fmin(by->h, by->past ? MOST_ROWS * by->H : room), by->order);
+    const double shortest = SHORTEST * by->H;
     double h = head[NEXT];
     if (!(h > 0.0)) h = first_stride(core, s, by, from, longest), head[LAST_ERROR] = LEAST_ERROR;
     for (int again = 0;; again = 1) {
@@ -202,7 +203,7 @@ static int stride_ended(mbdy_core *core, const struct stride *s, const struct mb
     mbdy_normalise(core->model, x);
     mbdy_add_work(core, whole - s->head[DONE]);
     if (by->stores_vary) mbdy_shift(core, mbdy_store_work(core, from, to, s->head[LENGTH], by->order));
-    if (core->model->n_rows) s->head[SLOPE] = 0.0;
+    if (core->model->n_rows || mbdy_emptied(core, s->terms)) s->head[SLOPE] = 0.0;
     if (s->head[TURNING] != 0.0) {
         for (int i = 0; i < m->n_senses; i++) senses[i] = core->vector[MBDY_K][m->senses[i]];
         mbdy_turn(core, mbdy_inputs_at(core, to, by->order));

@@ -10,6 +10,7 @@ from mbdy.engine.model.faults import Findings
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.starts import respelled, start_of
 from mbdy.engine.model.system import Body, Draft
+from mbdy.engine.model.tanks import Tank
 from mbdy.engine.model.variables import Variable
 
 STARTS = ("initial", "guess")
@@ -17,11 +18,16 @@ STARTS = ("initial", "guess")
 
 
 def starts_of(
-    file: FileTable, bodies: tuple[Body, ...], unread: Collection[str], findings: Findings
+    file: FileTable,
+    bodies: tuple[Body, ...],
+    tanks: tuple[Tank, ...],
+    unread: Collection[str],
+    findings: Findings,
 ) -> tuple[dict[str, tuple[float, ...]], ...]:
     """Start values by name from the tables `STARTS`, in which ``bus.omega = ...`` is ``{bus: {omega: ...}}``.
 
-    ``unread`` are bodies of the file that are not among ``bodies``; their names are passed over unjudged.
+    ``unread`` are bodies of the file that are not among ``bodies``, and ``"tank"`` where a tank is not among ``tanks``;
+    their names are passed over unjudged.
     """
     variables: Mapping[str, Variable] | None = None
     starts: dict[str, dict[str, tuple[float, ...]]] = {table: {} for table in STARTS}
@@ -30,7 +36,7 @@ def starts_of(
         path = f"{table}.{written}"
         if variables is None:
             asked: dict[str, tuple[float, ...]] = dict.fromkeys((name for _, name, _ in entries), ())
-            variables = ports(Draft(name="", bodies=bodies, initial=asked)).starts
+            variables = ports(Draft(name="", bodies=bodies, tanks=tanks, initial=asked)).starts
         name, value = respelled(written, given, variables)
         if name in starts[table]:
             findings.refuse(path, "is given twice", "keep one of them")

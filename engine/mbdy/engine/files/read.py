@@ -54,6 +54,7 @@ from mbdy.engine.model.system import (
     Model,
     Wheel,
 )
+from mbdy.engine.model.tanks import tank_of
 from mbdy.engine.model.tree_rules import (
     check_joints_places,
     check_names,
@@ -166,7 +167,9 @@ def model_of_tables(
     partial = tuple(_rooted(body) if body.name in cut else body for body in bodies)
     read = {INERTIAL, *(body.name for body in partial)} - unread
     whole = tuple(body if body.joint.to in read else _rooted(body) for body in partial if body.name in read)
-    initial, guess = starts_of(file, whole, unread, findings)
+    tanks = _made(tank_of, file.tank, by_name, unread, findings)
+    lost = {"tank"} if len(tanks) < len(file.tank) else set[str]()
+    initial, guess = starts_of(file, whole, tanks, unread | lost, findings)
     draft = Draft(
         name=stem if file.name is None else file.name,
         bodies=partial,
@@ -180,10 +183,11 @@ def model_of_tables(
         gears=gears,
         springs=springs,
         contacts=contacts,
+        tanks=tanks,
     )
     joining = (("loop", file.loop, loops), ("gear", file.gear, gears), ("spring", file.spring, springs))
     joining += (("contact", file.contact, contacts),)
-    unjudged = {*unread, *(sort for sort, tables, parts in joining if len(parts) < len(tables))}
+    unjudged = {*unread, *lost, *(sort for sort, tables, parts in joining if len(parts) < len(tables))}
     draft = replace(draft, chosen_outputs=signals_of(file.output, draft, unjudged, findings))
     for fault in faults_of_energy(draft):
         if not findings.faulty(fault.path.removesuffix(".flex.coupling")):
@@ -307,7 +311,7 @@ def _made(
     unread: set[str],
     findings: Findings,
 ) -> tuple[Any, ...]:
-    """The loops or gears without fault that ``make`` makes of their ``tables``."""
+    """The loops, gears, springs or tanks without fault that ``make`` makes of their ``tables``."""
     made = [make(name, table, bodies, unread, findings) for name, table in tables.items()]
     return tuple(one for one in made if one)
 

@@ -215,6 +215,23 @@ class ContactTable(StrictTable):
     shape_b: Any = None
 
 
+class TankTable(StrictTable):
+    """``[tank.NAME]``; `mbdy.engine.model.tanks` judges the values."""
+
+    body: Any = None
+    mass: Any = None
+    nozzle: Any = None
+    exhaust_velocity: Any = None
+    thrust_axis: Any = None
+    shape: Any = None
+    at: Any = None
+    radius: Any = None
+    length: Any = None
+    axis: Any = None
+    density: Any = None
+    table: Any = None
+
+
 class PortsTable(StrictTable):
     """``[ports]``: names and patterns of inputs and outputs; `mbdy.engine.files.port_choice` reads them."""
 
@@ -236,6 +253,7 @@ class FileTable(StrictTable):
     gear: dict[str, GearTable] = Field(default_factory=dict)
     spring: dict[str, SpringTable] = Field(default_factory=dict)
     contact: dict[str, ContactTable] = Field(default_factory=dict)
+    tank: dict[str, TankTable] = Field(default_factory=dict)
     ports: PortsTable = PortsTable()
     default: Any = None
 
@@ -334,5 +352,6 @@ def _home(key: str) -> str:
         "[system]": SystemTable, "[body.NAME.joint]": JointTable, "[body.NAME]": BodyTable,
         "[body.NAME.flex]": FlexTable, "[loop.NAME]": LoopTable, "[gear.NAME]": GearTable,
         "[spring.NAME]": SpringTable, "[contact.NAME]": ContactTable,
+        "[tank.NAME]": TankTable,
     }  # fmt: skip
     return next((f"it belongs in {place}" for place, table in homes.items() if key in table.model_fields), "")

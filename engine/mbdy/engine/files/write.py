@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from itertools import repeat
 from typing import Any
 
@@ -20,6 +21,7 @@ from mbdy.engine.model.faults import Findings
 from mbdy.engine.model.laws import laws_of
 from mbdy.engine.model.ports import state_parts
 from mbdy.engine.model.system import IDENTITY, ZERO3, Body, Joint, Loop, Matrix3, Model, Side
+from mbdy.engine.model.tanks import Tank
 from mbdy.engine.model.units import odd_angle
 
 COMMENTS = {
@@ -61,6 +63,7 @@ def tables_of(model: Model) -> dict[str, Any]:
         "body": {body.name: _body(body) for body in model.bodies},
         "loop": {loop.name: _loop(loop) for loop in model.loops},
         "gear": {gear.name: spelled_gear(gear, turning=model.turning(gear)[0]) for gear in model.gears},
+        "tank": {tank.name: _tank(tank) for tank in model.tanks},
         "output": {signal.name: _lists(signal.given) for signal in model.chosen_outputs},
         "spring": {one.name: springs.spelled(one) for one in model.springs},
         "contact": {one.name: contacts.spelled(one) for one in model.contacts},
@@ -105,7 +108,7 @@ def _comment(path: tuple[str, ...]) -> str:
 def _starts(model: Model, starts: Mapping[str, tuple[float, ...]]) -> dict[str, Any]:
     """Start values by body, then by name: reading a file brings names with a common beginning together."""
     parts = {part.name: part for part in state_parts(model)} if starts else {}
-    places = {name: model.index[part.owner.name] for name, part in parts.items()}
+    places = {name: model.index.get(part.owner.name, len(model.bodies)) for name, part in parts.items()}
     angles = {name for name, part in parts.items() if part.quantity == "angle"}
     tables: dict[str, Any] = {}
     for name in sorted(starts, key=lambda name: (places.get(name, -1), name)):
@@ -147,6 +150,15 @@ def _loop(loop: Loop) -> dict[str, Any]:
         table["closed"] = False
     if loop.switchable:
         table["switchable"] = True
+    return table
+
+
+def _tank(tank: Tank) -> dict[str, Any]:
+    keys = [each.name for each in fields(tank) if each.name != "name"]
+    given = {key: getattr(tank, key) for key in keys}
+    table = {key: _lists(entry) for key, entry in given.items() if entry not in (None, "", (), ZERO3)}
+    for key in ("nozzle", "exhaust_velocity", "thrust_axis"):
+        table[key] = _one_or_all(table[key])
     return table
 
 

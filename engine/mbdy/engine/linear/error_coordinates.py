@@ -38,7 +38,7 @@ class ErrorCoordinates:
 
     ``R`` (n_x, n), its left inverse ``L`` (n, n_x) and its rate ``R_rate`` (n_x, n) along the reference.
     ``coordinates`` and ``speeds`` are the places in ``e`` of coordinates and of the speeds of the same degrees of
-    freedom, None where there is no such order; ``momenta`` those of wheels.
+    freedom, None where there is no such order; ``momenta`` those of wheels, ``masses`` those of tanks.
     ``turning_rate`` is the rate of ``d coordinates' / d coordinates``, due to the reference's angular acceleration.
     """
 
@@ -50,6 +50,7 @@ class ErrorCoordinates:
     coordinates: tuple[int, ...] | None
     speeds: tuple[int, ...]
     momenta: tuple[int, ...]
+    masses: tuple[int, ...]
     spins: tuple[str, ...]
     """What the angles of those wheels are called."""
     degrees_of_freedom: tuple[tuple[int, int], ...]
@@ -80,6 +81,7 @@ class ErrorCoordinates:
             coordinates=tuple(at[i] for i in coordinates),
             speeds=tuple(at[self.speeds[k]] for k in pairs[1]),
             momenta=tuple(at[i] for i in self.momenta),
+            masses=tuple(at[i] for i in self.masses),
             turning_rate=self.turning_rate[np.ix_(pairs[0], pairs[0])],
         )
 
@@ -153,7 +155,8 @@ class _Builder:
         positions = [block for j in bodies for block in self._positions(j)] + self._modal(rates=False)
         speeds = [block for j in bodies for block in self._speeds(j)] + self._modal(rates=True)
         wheels = [self._plain(at, [True] * (at.stop - at.start)) for at in self.at.wheels]
-        blocks = [*positions, *speeds, *wheels]
+        tanks = [self._plain(at, [True]) for at in self.at.tanks]
+        blocks = [*positions, *speeds, *wheels, *tanks]
         counts = [sum(len(b.names) for b in group) for group in (positions, speeds, wheels)]
         ends = np.cumsum(counts).tolist()
         positions_of, speeds_of = ([sum(len(b.names) for b in blocks_of(j)) for j in bodies]
@@ -168,6 +171,7 @@ class _Builder:
             coordinates=tuple(range(ends[0])) if positions_of == speeds_of else None,
             speeds=tuple(range(ends[0], ends[1])),
             momenta=tuple(range(ends[1], ends[2])),
+            masses=tuple(range(ends[2], ends[2] + len(tanks))),
             spins=tuple(f"{wheel}.spin" for body in self.model.bodies for wheel in wheels_of(body)),
             degrees_of_freedom=tuple((j, i) for j in bodies for i, free in enumerate(self.free[j]) if free),
             modes=tuple((j, k) for j in bodies for k in range(self.model.bodies[j].modes)),

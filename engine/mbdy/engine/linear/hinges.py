@@ -51,6 +51,13 @@ def uncovered(model: Model) -> tuple[str, ...]:
     return tuple(said)
 
 
+def refuse_tanks(model: Model, what: str) -> None:
+    """Raises `OptionError` for a ``model`` with tanks, whose inertia is not constant."""
+    if model.tanks:
+        names = ", ".join(repr(tank.name) for tank in model.tanks)
+        raise OptionError(f"{what} of {model.name!r}: the mass of tanks changes, of {names}; use the full equations")
+
+
 @dataclass(frozen=True)
 class Hinge:
     """One rotation: that of place ``turn`` at the joint of ``body``; ``angle`` and ``rate`` are places in ``x``."""

@@ -28,7 +28,7 @@ from casadi import MX, SX
 
 from mbdy.engine.linear.columns import Column, Columns
 from mbdy.engine.linear.error_coordinates import quaternion_tangent
-from mbdy.engine.linear.hinges import of_longer, steepest_of_longer, switching_of_longer
+from mbdy.engine.linear.hinges import of_longer, refuse_tanks, steepest_of_longer, switching_of_longer
 from mbdy.engine.linear.reference_point import ReferencePoint, Values
 from mbdy.engine.model.faults import OptionError
 from mbdy.engine.model.laws import JOINT_VALUES
@@ -56,6 +56,7 @@ def linear_equations(model: Model, at: Values, geometry: str) -> Equations:
                 f"linear equations: the motion of the floating root {body.name!r} can be prescribed; only "
                 "that of joints can"
             )
+    refuse_tanks(model, "linear equations")
     full, chosen = equations(model.whole).in_own_axes(), equations(model).in_own_axes()
     point = ReferencePoint(full.ports, at, chosen.ports)
     linear = _Linear(model.whole, full, point, first_order=geometry == "first-order")

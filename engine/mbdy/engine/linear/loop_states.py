@@ -42,7 +42,7 @@ def tangent(model: Model, point: OperatingPoint, slopes: Slopes, errors: ErrorCo
         if allowed.shape[1]:
             order = _foremost(allowed)
             picked = [*(first[i] for i in order), *(errors.speeds[i] for i in order)]
-        picked += list(errors.momenta)
+        picked += [*errors.momenta, *errors.masses]
     if len(picked) != space.shape[1] or (picked and np.linalg.cond(space[picked]) > 1.0 / RANK):
         picked = _foremost(space)
     kept = sorted(picked)

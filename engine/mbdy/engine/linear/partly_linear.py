@@ -23,7 +23,7 @@ from operator import add
 import casadi as ca
 from casadi import SX
 
-from mbdy.engine.linear.hinges import Hinge, Hinged, Kept, solved, turning
+from mbdy.engine.linear.hinges import Hinge, Hinged, Kept, refuse_tanks, solved, turning
 from mbdy.engine.model.faults import OptionError
 from mbdy.engine.model.system import Body, Model
 from mbdy.engine.model.topology import ROOT, Tree, tree
@@ -42,6 +42,7 @@ def partly_linear_equations(model: Model, joints: tuple[str, ...] | None = None)
     Raises ValueError for a model that is not one of hinges below one floating body, and where a name is no hinge's or,
     with None, no appendage has springs at all its hinges.
     """
+    refuse_tanks(model, WHAT)
     system, kept = Hinged(model, WHAT), Kept()
     terminal, linear = terminal_set(model, joints), linear_joints(model, joints)
     return system.equations(_PartlyLinear(system, kept, linear, terminal).rates(), kept)

@@ -45,12 +45,13 @@ class SecondOrder:
 
 
 def second_order(errors: ErrorCoordinates, A: Array, B: Array, mobility: Array, spins: Array) -> SecondOrder | None:
-    """The second-order form of ``e' = A e + B u``, or None where coordinates and speeds are not of one count.
+    """The second-order form of ``e' = A e + B u``, or None where coordinates and speeds are not of one count,
+    or masses are states.
 
     ``mobility`` (speeds, speeds) is what unit generalized forces add to the speeds' rates, ``spins`` (wheels) the spin
     inertias [kg.m2]: a wheel's coordinate is the angle of its spin relative to inertial axes.
     """
-    if errors.coordinates is None:
+    if errors.coordinates is None or errors.masses:
         return None
     q, s, h = list(errors.coordinates), list(errors.speeds), list(errors.momenta)
     n, wheels = len(q), len(h)

@@ -58,7 +58,7 @@ class Steady:
             if floating:
                 self._falls.append((j, [i for i in free if i < floating]))
         modal = [at.modal_rates(j) for j in range(len(model.bodies))]
-        self._places += [i for span in (*modal, *at.wheels) for i in range(span.start, span.stop)]
+        self._places += [i for span in (*modal, *at.wheels, *at.tanks) for i in range(span.start, span.stop)]
         falling = [names[at.speeds[j].start + i] for j, free in self._falls for i in free]
         self._errors = closed_rows(model, point, "residual")
         """Errors of closed loops, in y: they vanish as well."""
@@ -128,7 +128,9 @@ class Steady:
                 yield attitude, turned, point.ports.by_name[f"{stem}.force"].places
 
     def _mass(self, point: OperatingPoint, root: int) -> float:
-        return sum(float(point[f"{self._model.bodies[j].name}.mass"]) for j in self._carried(root))
+        names = {self._model.bodies[j].name for j in self._carried(root)}
+        stems = [*names, *(f"tank.{tank.name}" for tank in self._model.tanks if tank.body in names)]
+        return sum(float(point[f"{stem}.mass"]) for stem in stems)
 
     def _carried(self, root: int) -> list[int]:
         above = tree(self._model)

@@ -8,7 +8,9 @@ from typing import Literal
 from mbdy.engine.model.gear import Gear
 from mbdy.engine.model.system import Acting, Body, Loop
 
-OwnerKind = Literal["system", "body", "joint", "wheel", "node", "modes", "loop", "gear", "output", "spring", "contact"]
+OwnerKind = Literal[
+    "system", "body", "joint", "wheel", "node", "modes", "loop", "gear", "output", "spring", "contact", "tank"
+]
 
 Quantity = str
 """What a variable is of its owner, the last part of its name: ``omega``, ``attitude``, ``torque``, ``mass`` and others,
@@ -17,8 +19,8 @@ among them the values of each law of effort."""
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """What a variable belongs to: ``name`` of the body, loop, gear, chosen output, spring or contact (empty for the
-    system), and ``part``, the wheel or the node of that body. A joint and a set of modes have the name of their
+    """What a variable belongs to: ``name`` of the body, loop, gear, chosen output, spring, contact or tank (empty for
+    the system), and ``part``, the wheel or the node of that body. A joint and a set of modes have the name of their
     (outboard) body."""
 
     kind: OwnerKind
@@ -30,7 +32,7 @@ class Owner:
         match self.kind:
             case "system":
                 return "system"
-            case "loop" | "gear" | "output" | "spring" | "contact":
+            case "loop" | "gear" | "output" | "spring" | "contact" | "tank":
                 return f"{self.kind}.{self.name}"
             case "joint":
                 return f"{self.name}.joint"

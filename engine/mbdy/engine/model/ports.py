@@ -298,6 +298,7 @@ def state_parts(model: Model) -> Iterator[StatePart]:
     for quantity in ("displacement", "rate"):
         yield from (part for body in model.bodies for part in modal(body, quantity))
     yield from (part for body in model.bodies for part in spins(body, model.starts))
+    yield from (StatePart(Owner("tank", tank.name), "mass", 1) for tank in model.tanks)
 
 
 def _states(model: Model) -> tuple[dict[str, int], dict[str, int]]:
@@ -310,6 +311,8 @@ def _states(model: Model) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def _default_start(variable: Variable) -> tuple[float, ...]:
+    if variable.start is not None:
+        return variable.start
     return IDENTITY if variable.quantity == "attitude" else (0.0,) * variable.size
 
 

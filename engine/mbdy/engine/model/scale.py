@@ -34,7 +34,7 @@ def extent(body: Body) -> float:
 
 def energy_scale(model: Model) -> float:
     """[J] What changes of the energy are measured by: all masses moved as far as the model reaches in a second."""
-    return float(f"{sum(body.mass for body in model.bodies) * _reach(model) ** 2:.2g}") or 1.0
+    return float(f"{sum(part.mass for part in (*model.bodies, *model.tanks)) * _reach(model) ** 2:.2g}") or 1.0
 
 
 def _reach(model: Model) -> float:
@@ -56,6 +56,8 @@ def _scales(model: Model) -> Iterator[tuple[str, float]]:
     def least(value: float, owner: Owner, quantity: Quantity) -> float:
         return max(value, math.hypot(*starts.get(name_of(owner, quantity), ())))
 
+    for tank in model.tanks:
+        yield name_of(Owner("tank", tank.name), "mass"), least(tank.mass, Owner("tank", tank.name), "mass")
     for body in model.bodies:
         own, joint = Owner("body", body.name), Owner("joint", body.name)
         if body.joint.floating:

@@ -63,6 +63,8 @@ def _nearest(name: str, bodies: Collection[str], variables: Mapping[str, Variabl
     if name.partition("[")[0] in variables:
         return f"set all of it, {name.partition('[')[0]} = [...]"
     stem = name.partition(".")[0]
+    if stem == "tank" and any(v.startswith("tank.") for v in variables):
+        return nearest(name, [v for v in variables if v.startswith("tank.")])
     if stem not in bodies:
         return f"there is no body '{stem}': {nearest(stem, bodies)}"
     siblings = [v for v in variables if v.startswith(f"{stem}.")]

@@ -44,6 +44,7 @@ from mbdy.engine.model.parts import Part, an, kept, named, names, numbers, part,
 from mbdy.engine.model.side import Side
 from mbdy.engine.model.signals import ChosenOutput
 from mbdy.engine.model.springs import Spring
+from mbdy.engine.model.tanks import Tank
 from mbdy.engine.model.units import real
 
 INERTIAL = "inertial"
@@ -440,7 +441,8 @@ class Model(Part):
     begins and which it may move. What is in neither starts at zero or identity.
     ``gravity_gradient`` is for systems with one root, a floating one; it costs nothing where it is None.
     ``source`` is the file it came from, for messages; ``files`` are all that were read for it. ``loops`` close the tree
-    of joints, ``gears`` tie joints to each other, ``springs`` and ``contacts`` act between places of bodies.
+    of joints, ``gears`` tie joints to each other, ``springs`` and ``contacts`` act between places of bodies. ``tanks``
+    sit in bodies.
     ``chosen_outputs`` come beside others; ``port_choice`` says which inputs and outputs there are.
     """
 
@@ -458,6 +460,7 @@ class Model(Part):
     contacts: tuple[Contact, ...] = value(converter=several(Contact), default=())
     guess: Mapping[str, tuple[float, ...]] = value(converter=starts, default_factory=dict)
     chosen_outputs: tuple[ChosenOutput, ...] = value(converter=several(ChosenOutput), default=())
+    tanks: tuple[Tank, ...] = value(converter=several(Tank), default=())
 
     def _agree(self, findings: Findings) -> None:
         from mbdy.engine.model.tree_rules import check_parts
@@ -474,7 +477,7 @@ class Model(Part):
         angles = {f"{body.name}.joint.angle" for body in self.bodies if body.joint.spherical}
         if all(map(_in_si, self.starts.values())) and angles.isdisjoint(self.starts):
             return
-        bodies = Draft(name="", bodies=self.bodies, initial=dict.fromkeys(self.starts, ()))
+        bodies = Draft(name="", bodies=self.bodies, tanks=self.tanks, initial=dict.fromkeys(self.starts, ()))
         variables = ports(bodies).starts
         for table in ("initial", "guess"):
             starts = {

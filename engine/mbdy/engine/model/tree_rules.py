@@ -12,6 +12,7 @@ from mbdy.engine.model.faults import Findings, nearest, path_of
 from mbdy.engine.model.gear import check_gear
 from mbdy.engine.model.limits import MOST_LETTERS, MOST_PARTS, NEGATIVE_MINOR
 from mbdy.engine.model.system import INERTIAL, ZERO3, Body, Joint, Model, Side, Vector3
+from mbdy.engine.model.tanks import check_tank
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 NO_BODY = (
@@ -115,7 +116,7 @@ def check_parts(model: Model, findings: Findings) -> None:
     go together."""
     sorts = {
         "body": model.bodies, "loop": model.loops, "gear": model.gears, "spring": model.springs,
-        "contact": model.contacts, "output": model.chosen_outputs,
+        "contact": model.contacts, "output": model.chosen_outputs, "tank": model.tanks,
     }  # fmt: skip
     for sort, parts in sorts.items():
         if len(parts) > MOST_PARTS:
@@ -147,6 +148,8 @@ def check_parts(model: Model, findings: Findings) -> None:
     for body in model.bodies:
         check_wheels(body, findings)
     check_rotors(bodies, findings)
+    for tank in model.tanks:
+        check_tank(tank, bodies, frozenset(), findings)
     if model.chosen_outputs and not findings.faults:
         from mbdy.engine.model.signal_variables import check_signals
 

@@ -40,7 +40,7 @@ EXAMPLES = {
     "N.m.s": "4 N*m*s", "N/m": "40 N/m", "N.m/rad": "40 N*m/rad", "N.s/m": "3 N*s/m",
     "N/m3": "3 N/m^3", "N.m/rad3": "3 N*m/rad^3",
     "N.m.s/rad": "0.8 N*m*s/rad", "m3/s2": "398600.4418 km^3/s^2",
-    "m/rad": "5 mm/turn", "rad/m": "1 turn/mm",
+    "kg/s": "0.1 kg/s", "kg/m3": "1010 kg/m^3", "m/rad": "5 mm/turn", "rad/m": "1 turn/mm",
 }  # fmt: skip
 """For each unit of the model file, a value written with a unit."""
 

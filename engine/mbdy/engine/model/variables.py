@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from mbdy.engine.model import element_variables
+from mbdy.engine.model import element_variables, tank_variables
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.gear import Gear
 from mbdy.engine.model.laws import laws_of, sticks
@@ -207,6 +207,7 @@ def inputs(model: Model) -> Iterator[Variable]:
         text = f"Motor torque on wheel {owner.part} of {owner.name}"
         yield from row(owner, "torque", ("N.m",), text, "wheel_torques")
     yield from element_variables.inputs(model.elements, row)
+    yield from tank_variables.inputs(model.tanks, row)
     text = "Uniform gravity, inertial axes"
     yield from row(SYSTEM, "gravity", ("m/s2",) * 3, text, "gravity", start=model.gravity)
     if gradient := model.gravity_gradient:
@@ -290,6 +291,7 @@ def parameters(model: Model) -> Iterator[Variable]:
             text = f"Distance that loop {each.name} keeps"
             yield from row(owner, "distance", ("m",), (each.distance,), text, minimum=0.0)
     yield from element_variables.parameters(model.elements, row)
+    yield from tank_variables.parameters(model.tanks, row)
     if gradient := model.gravity_gradient:
         text = "Gravitational parameter of the attracting centre, for the gravity gradient"
         value = (gradient.gravitational_parameter,)
@@ -382,6 +384,7 @@ def outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:
         text = f"Rate of the error of closure of {owner.kind} {each.name}"
         yield from table(owner, "residual_rate", row_units(model, each, "rad/s", "m/s"), text, "loops")
     yield from element_variables.outputs(model.elements, table)
+    yield from tank_variables.outputs(model.tanks, table)
     springs = tuple(name_of(owner, "rest") for owner, joint, _ in jointed if joint.rest)
     totals: tuple[tuple[Quantity, str, int, str, tuple[str, ...]], ...] = (
         ("mass", "kg", 1, "Mass of the system", ()),

@@ -27,7 +27,7 @@ from mbdy.engine.model.ports import NOWHERE, Ports, ports, spins
 from mbdy.engine.model.system import INERTIAL, Body, Joint, Model
 from mbdy.engine.model.topology import ROOT, tree
 from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, WORK_ERROR, switched
-from mbdy.engine.order_n import closure_momenta, gravity_gradient, holding
+from mbdy.engine.order_n import closure_momenta, gravity_gradient, holding, tanks
 from mbdy.engine.order_n import flexible_body as deformation
 from mbdy.engine.order_n import output_kernels as observe
 from mbdy.engine.order_n import sweeps as order_n
@@ -131,7 +131,7 @@ def equations(model: Model) -> Equations:
     hidden = tuple((v.name, v.start if v.causality == "input" else ()) for v in table.hidden)
     momenta = tuple(name for name in table.starts if table.starts[name].owner.kind == "wheel" and name in model.starts)
     acting = loops, gears, tuple(map(key_of, model.elements)), model.chosen_outputs
-    skeleton = _Skeleton((attracted, *acting, momenta, hidden, *key), model, table)
+    skeleton = _Skeleton((attracted, *acting, tanks.tank_key(model), momenta, hidden, *key), model, table)
     return replace(_of_structure(skeleton), ports=table)
 
 
@@ -340,6 +340,7 @@ class _Assembly:
             )
             pieces.append(kernels.call(prepare_gear, len(gear.terms), time=time, offset=offset, factor=factor)["k"])
         pieces += constants(self.elements, self.model, self.ports, p, turns, kernels)
+        pieces += tanks.prepared(self.model, self.ports, p, kernels)
         if self.model.gravity_gradient:
             attraction = p[self.ports.by_name[GRAVITATIONAL_PARAMETER].places]
             pieces.append(ca.if_else(attraction >= 0, attraction, math.nan))
@@ -359,7 +360,7 @@ class _Assembly:
             if kind.wheels:
                 hs[j] = ca.vertcat(*self.momenta(self.model.bodies[j], hs[j], wheel_momenta(view, j, hs[j])))
         modes = slice(self.layout.n_q + self.layout.n_u, self.layout.n_q + self.layout.n_u + 2 * self.layout.n_eta)
-        return ca.vertcat(*qs, *us, s[modes, 0], *hs)
+        return ca.vertcat(*qs, *us, s[modes, 0], *hs, *(s[at, 0] for at in self.layout.tanks))
 
     def momenta(self, body: Body, given: MX, made: MX) -> Iterator[MX]:
         """Of a body's wheels the momenta that are ``given`` as such, of others those that are ``made`` of speeds."""
@@ -372,17 +373,30 @@ class _Assembly:
         moves, loops = self.moving(system, u, k)
         q_rates, u_rates = [m.q_rate for m in moves], [m.u_rate for m in moves]
         power = self.power(system, moves, loops)
+        if system.feeds:
+            power += self.discharged(system, moves, self.input(u, "system.gravity"))
         for j, kind in enumerate(self.layout.structures):
             if kind.floating:
                 q_rates[j] = ca.vertcat(system.states[j].u[:3], q_rates[j][3:])
             if kind.attitude:
                 force, drift = self.of_mass_centre(system, moves)
                 mass = reduce(add, (k[0] for k in system.constants))
-                u_rates[j] = ca.vertcat(force / mass + self.input(u, "system.gravity"), u_rates[j][3:])
                 power += ca.dot(force, system.states[j].u[:3] - drift / mass)
+                if system.feeds:
+                    jet, shift = tanks.of_mass_centre(system, moves, mass)
+                    force, q_rates[j] = force + jet, ca.vertcat(q_rates[j][:3] - shift, q_rates[j][3:])
+                u_rates[j] = ca.vertcat(force / mass + self.input(u, "system.gravity"), u_rates[j][3:])
         eta_rates = [state.eta_rate for state in system.states]
         modal = [m.modal_rate for m in moves]
-        return ca.vertcat(*q_rates, *u_rates, *eta_rates, *modal, *(m.momentum_rate for m in moves)), power
+        masses = tanks.mass_rates(system, moves)
+        return ca.vertcat(*q_rates, *u_rates, *eta_rates, *modal, *(m.momentum_rate for m in moves), *masses), power
+
+    def discharged(self, system: System, moves: list[BodyMotion], gravity: MX) -> MX:
+        """Power [W] of what leaves tanks: of the forces that this takes, less the energy that it had."""
+        view = View(self.model, system, moves)
+        origin = view.origin - view.centre if view.centred else view.origin
+        rest = view.speed - view.drift if view.centred else MX.zeros(3)
+        return tanks.power(system, moves, [view.pose(j) for j in range(len(moves))], origin, rest, gravity)
 
     @staticmethod
     def power(system: System, moves: list[BodyMotion], loops: Loops | None) -> MX:
@@ -529,14 +543,16 @@ class _Assembly:
         known = self.system(before, u, k, kernels)
         steps, loops = self.steps(known, u, k, largest)
         pushes = [c.closed * motion.multipliers for c, motion in zip(loops.closings, loops.motions, strict=True)]
-        q, speeds, eta, eta_rate, h = ca.vertsplit(
-            before, [0, *accumulate((at.n_q, at.n_u, at.n_eta, at.n_eta)), at.n_x]
+        n_h = sum(h.stop - h.start for h in at.wheels)
+        q, speeds, eta, eta_rate, h, masses = ca.vertsplit(
+            before, [0, *accumulate((at.n_q, at.n_u, at.n_eta, at.n_eta, n_h)), at.n_x]
         )
         none = [MX.zeros(part.shape) for part in (q, speeds, eta, eta_rate, h)]
-        rest = ca.vertcat(q, none[1], eta, none[3], none[4])
+        rest = ca.vertcat(q, none[1], eta, none[3], none[4], masses)
+        still = MX.zeros(masses.shape)
         rates = self.coordinate_rates(known, list(known.states))
-        motion = ca.vertcat(*(-rate for rate in rates), speeds, -eta_rate, eta_rate, h)
-        step = ca.vertcat(none[0], *(s.u for s in steps), none[2], *(s.eta_rate for s in steps), none[4])
+        motion = ca.vertcat(*(-rate for rate in rates), speeds, -eta_rate, eta_rate, h, still)
+        step = ca.vertcat(none[0], *(s.u for s in steps), none[2], *(s.eta_rate for s in steps), none[4], still)
         accelerations = self.inertial_accelerations()
         change = closure_momenta.carried_speeds(
             lambda state, forces: accelerations(state, u, k, forces), rest, motion, step, ca.vertcat(*pushes)
@@ -627,6 +643,8 @@ class _Assembly:
         if loops:
             see_loops(self.model, loops, outputs)
         self.element_forces(system, u, k).see(moves, outputs)
+        if system.feeds:
+            tanks.see(self.model, system, moves, outputs)
         see_signals(view, self.ports, outputs)
         return ca.vertcat(*(outputs[v.name] for v in self.ports.outputs)), outputs["system.energy"]
 
@@ -636,11 +654,13 @@ class _Assembly:
             BodyState(x[at.q[j], 0], x[at.speeds[j], 0], x[at.modes[j], 0], x[at.modal_rates(j), 0], x[at.wheels[j], 0])
             for j in range(len(self.model.bodies))
         ]
-        field, loops = self.field(u, k, kernels), bool(self.model.constraints)
+        field, loops, feeds = self.field(u, k, kernels), bool(self.model.constraints), self.feeds(x, u, k)
+        constants = tanks.filled(feeds, at.structures, [k[c, 0] for c in at.constants], kernels)
         return System(
-            self.tree, at.structures, states, [k[c, 0] for c in at.constants],
+            self.tree, at.structures, states, constants,
             [self.body_inputs(u, body) for body in self.model.bodies], kernels, self.seats, self.used,
-            loops, placed=bool(self.model.loops) or field is not None, field=field, geared=self.geared,
+            loops, placed=bool(self.model.loops or feeds) or field is not None, feeds=feeds, field=field,
+            geared=self.geared,
         )  # fmt: skip
 
     def in_joint_frames(self, system: System, k: MX) -> System:
@@ -663,7 +683,18 @@ class _Assembly:
         moves = order_n.velocities(system)
         if system.field:
             gravity_gradient.attract(system, moves)
+        tanks.discharge(system, moves)
         return moves
+
+    def feeds(self, x: MX, u: MX, k: MX) -> list[tanks.Feed]:
+        """The tanks of the model."""
+        at = zip(self.model.tanks, self.layout.tanks, self.layout.tank_constants, strict=True)
+        return [
+            tanks.Feed(
+                tanks.tank_form(tank), self.model.index[tank.body], k[c, 0], x[m, 0],
+                self.input(u, f"tank.{tank.name}.flow"),
+            ) for tank, m, c in at
+        ]  # fmt: skip
 
     def input(self, u: MX, *names: str) -> MX:
         """The elements of inputs in ``u``, or their start values for those that are left out, side by side; nothing for

@@ -30,10 +30,10 @@ LEAST_SINE = 1e-100
 def in_joint_frames(model: Model, structures: Sequence[Structure]) -> tuple[Structure, ...]:
     """The ``structures`` of the bodies as the sweeps have them in joint frames.
 
-    Bodies that loops sit on keep their own axes, in which loops are told; so do flexible ones, for their modes, and
-    those that their joint holds elsewhere than at their origin.
+    Bodies that loops sit on keep their own axes, in which loops are told; so do flexible ones, for their modes, those
+    with tanks, whose inertia changes, and those that their joint holds elsewhere than at their origin.
     """
-    held = {side.body for loop in model.loops for side in (loop.a, loop.b)}
+    held = {side.body for loop in model.loops for side in (loop.a, loop.b)} | {tank.body for tank in model.tanks}
     order, found = tree(model), list(structures)
     first: set[int] = set()
     for j in order.outward:

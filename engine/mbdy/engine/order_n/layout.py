@@ -15,6 +15,7 @@ from mbdy.engine.order_n.constants import (
 )
 from mbdy.engine.order_n.element_kinds import structure_of
 from mbdy.engine.order_n.joint_frames import in_joint_frames
+from mbdy.engine.order_n.tanks import tank_form
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,9 @@ class Layout:
     """Of the gears' constants in ``k``."""
     elements: tuple[slice, ...]
     """Of the force elements'."""
+    tanks: tuple[slice, ...]
+    """Of the tanks' masses in ``x``."""
+    tank_constants: tuple[slice, ...]
     n_q: int
     n_u: int
     n_eta: int
@@ -51,7 +55,7 @@ class Layout:
 
 
 def layout(model: Model) -> Layout:
-    """The layout of ``model``: x = [q, u, eta, eta', h], each block by body in the order of the file."""
+    """The layout of ``model``: x = [q, u, eta, eta', h, m], each block by body in the order of the file, m by tank."""
     structures = tuple(structure(b) for b in model.bodies)
 
     def run(start: int, sizes: list[int]) -> tuple[tuple[slice, ...], int]:
@@ -65,13 +69,15 @@ def layout(model: Model) -> Layout:
     speeds, end = run(n_q, [b.joint.n_u for b in model.bodies])
     modes, modes_end = run(end, [b.modes for b in model.bodies])
     n_eta = modes_end - end
-    wheels, n_x = run(modes_end + n_eta, [len(b.wheels) for b in model.bodies])
+    wheels, end_h = run(modes_end + n_eta, [len(b.wheels) for b in model.bodies])
+    tanks, n_x = run(end_h, [1] * len(model.tanks))
     constants, n_k = run(0, [constant_fields(s).size for s in structures])
     framed = in_joint_frames(model, structures)
     frames, n_k = run(n_k, [sum(size for _, size in frame_fields(s)) for s in framed])
     loops, n_k = run(n_k, [LOOP_CONSTANTS] * len(model.loops))
     gears, n_k = run(n_k, [GEAR_CONSTANTS + len(gear.terms) for gear in model.gears])
     elements, n_k = run(n_k, [structure_of(part).fields.size for part in model.elements])
+    tank_constants, n_k = run(n_k, [tank_form(tank).constants.size for tank in model.tanks])
     n_k += model.gravity_gradient is not None
     return Layout(
         structures,
@@ -85,6 +91,8 @@ def layout(model: Model) -> Layout:
         loops,
         gears,
         elements,
+        tanks,
+        tank_constants,
         n_q,
         end - n_q,
         n_eta,

@@ -20,6 +20,7 @@ from mbdy.engine.order_n.constants import Structure, constant_fields
 from mbdy.engine.order_n.element_kinds import structure_of
 from mbdy.engine.order_n.layout import Layout
 from mbdy.engine.order_n.loop_kernels import SHORTEST
+from mbdy.engine.order_n.tanks import tank_form, tank_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,10 @@ def rules(model: Model, ports: Ports, at: Layout) -> tuple[Rule, ...]:
         found.append(_rule(ports, owner, "factor", places.start + 2, "must not all be zero"))
     for part, places in zip(model.elements, at.elements, strict=True):
         found += _of_element(part, places.start, ports)
+    for tank, places in zip(model.tanks, at.tank_constants, strict=True):
+        for name, place, first, text in tank_words(tank_form(tank)):
+            part = slice(first, first + {"axis": 3, "thrust_axis": 3}.get(name, 1))
+            found.append(_rule(ports, Owner("tank", tank.name), name, places.start + place, text, part))
     if model.gravity_gradient:
         found.append(_rule(ports, SYSTEM, "gravitational_parameter", at.n_k - 1, "must be >= 0"))
     return (*found, Rule(at.n_k))

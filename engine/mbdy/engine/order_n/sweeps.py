@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import casadi as ca
 from casadi import DM, MX
@@ -21,6 +21,9 @@ from mbdy.engine.order_n import nodes as seats
 from mbdy.engine.order_n import rigid_body as rigid
 from mbdy.engine.order_n.constants import Structure, constant_fields
 from mbdy.engine.order_n.kernels import Kernels
+
+if TYPE_CHECKING:
+    from mbdy.engine.order_n.tanks import Feed
 
 T = TypeVar("T")
 Pose = tuple[MX, MX]
@@ -157,6 +160,8 @@ class BodyMotion(Placed):
     """What the loops' forces add to p where it enters the joint's elimination."""
     gradient: MX | None = None
     """Force vector (6) of the gravity gradient, which is in p then, and its forces on modes; None without it."""
+    discharges: list[dict[str, MX]] = field(default_factory=list)
+    """What the flows of its tanks do (`tanks.expel`), which is in p then."""
     nodes: dict[int, NodeMotion] = field(default_factory=dict)
     flexing: Flexing | None = None
 
@@ -191,6 +196,8 @@ class System:
     used: Sequence[Sequence[int]]
     loops: bool = False
     placed: bool = False
+    feeds: Sequence[Feed] = ()
+    """Tanks in bodies, whose propellant is in ``constants``."""
     field: dict[str, MX] | None = None
     """Direction (3) and strength [1/s2] of the gravity gradient (`gravity_gradient.field`), in models with it."""
     geared: frozenset[int] = frozenset()

@@ -30,7 +30,8 @@ class InertialMotion:
     ``arm`` leads from the system's mass centre to the body's; ``velocity`` and ``acceleration`` are those of its
     origin, ``spin`` and ``spin_rate`` its angular velocity and acceleration; ``force`` and ``torque`` the resultant
     of all that acts on it from outside the system, but uniform gravity, at its mass centre. ``inertia`` [kg.m2] is the
-    trace about its origin. ``shaking`` (m) has the sizes of a flexible body's modal accelerations.
+    trace about its origin. ``shaking`` (m) has the sizes of a flexible body's modal accelerations. ``lost`` are the
+    linear momentum that leaves its tanks in a second from where it was, and the angular one about the mass centre.
     """
 
     part: Part
@@ -44,6 +45,7 @@ class InertialMotion:
     inertia: float
     wheel_torques: Array
     shaking: Array
+    lost: tuple[Array, Array]
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class Observer:
         ends = np.cumsum([v.size for v in self.differentiated])[:-1]
         rates = {v.name: rate for v, rate in zip(self.differentiated, np.split(y_rate, ends), strict=True)}
         parts = self.reader.parts(x, u, p)
-        motions = tuple(_motion(part, outputs, rates) for part in parts)
+        motions = tuple(_motion(part, outputs, rates, _lost(self.reader, j, outputs)) for j, part in enumerate(parts))
         geared = sum(
             abs(effort * parts[self.model.index[freedom.body]].motion.u[freedom.place])
             for gear, freedoms in self.gears
@@ -97,7 +99,22 @@ class Observer:
         return Instant(motions, self.reader.gravity(u), outputs, rates, self.model.loops, geared)
 
 
-def _motion(part: Part, outputs: Mapping[str, Array], rates: Mapping[str, Array]) -> InertialMotion:
+def _lost(reader: Reader, body: int, outputs: Mapping[str, Array]) -> tuple[Array, Array]:
+    """`InertialMotion.lost` of a body."""
+    name, linear, angular = reader.model.bodies[body].name, np.zeros(3), np.zeros(3)
+    C, omega, velocity = rotation(outputs[f"{name}.attitude"]), outputs[f"{name}.omega"], outputs[f"{name}.velocity"]
+    arm = outputs[f"{name}.position"] - outputs["system.centre_of_mass"]
+    for each in reader.leaving:
+        if each.body == body:
+            linear = linear + C @ each.lost(omega, C.T @ velocity)[3:]
+            beside = each.lost(omega, C.T @ (velocity - outputs["system.centre_of_mass_velocity"]))
+            angular = angular + C @ beside[:3] + np.cross(arm, C @ beside[3:])
+    return linear, angular
+
+
+def _motion(
+    part: Part, outputs: Mapping[str, Array], rates: Mapping[str, Array], lost: tuple[Array, Array]
+) -> InertialMotion:
     name, constants = part.body.name, part.constants
     C, centre = rotation(outputs[f"{name}.attitude"]), mass_centre(part) + constants.joint_at
     force, torque = resultant(part)
@@ -113,6 +130,7 @@ def _motion(part: Part, outputs: Mapping[str, Array], rates: Mapping[str, Array]
         inertia=float(np.trace(constants.inertia) + constants.mass * constants.com @ constants.com),
         wheel_torques=wheel_torques(part, outputs[f"{name}.omega"]),
         shaking=np.abs(rates.get(f"{name}.flex.rate", np.zeros(0))),
+        lost=lost,
     )
 
 
@@ -180,9 +198,12 @@ def _linear(instant: Instant) -> tuple[float, float] | None:
     if _pushed(instant):
         return None
     weight = instant.mass * instant.gravity
-    total = sum((m.force for m in instant.motions), weight)
+    total = sum((m.force - m.lost[0] for m in instant.motions), weight)
     scale = float(np.linalg.norm(weight)) + sum(
-        float(np.linalg.norm(m.force)) + m.part.constants.mass * float(np.linalg.norm(m.acceleration)) + _shaken(m)[0]
+        float(np.linalg.norm(m.force))
+        + m.part.constants.mass * float(np.linalg.norm(m.acceleration))
+        + _shaken(m)[0]
+        + float(np.linalg.norm(m.lost[0]))
         for m in instant.motions
     )
     return float(np.linalg.norm(instant.rates["system.momentum"] - total)), scale
@@ -203,7 +224,8 @@ def _angular(instant: Instant) -> tuple[float, float] | None:
     total, scale = np.zeros(3), 0.0
     for m in instant.motions:
         arm, spin = float(np.linalg.norm(m.arm)), float(np.linalg.norm(m.spin))
-        total = total + m.torque + np.cross(m.arm, m.force)
+        total = total + m.torque + np.cross(m.arm, m.force) - m.lost[1]
+        scale += float(np.linalg.norm(m.lost[1]))
         scale += float(np.linalg.norm(m.torque)) + arm * float(np.linalg.norm(m.force))
         scale += arm * m.part.constants.mass * float(np.linalg.norm(m.acceleration))
         scale += m.inertia * (float(np.linalg.norm(m.spin_rate)) + spin**2)

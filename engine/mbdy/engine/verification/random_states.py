@@ -242,6 +242,8 @@ class Trials:
             return drawn / np.linalg.norm(drawn)
         if variable.quantity == "angle":
             return self._uniform(n, np.pi)
+        if owner.kind == "tank":
+            return self._mass_of(owner.name) * self.rng.uniform(size=n)
         if owner.kind == "wheel":
             return self._uniform(n, WHEEL_SPEED * self.model.body(owner.name).wheels[owner.part].inertia)
         if owner.kind == "modes":
@@ -254,6 +256,8 @@ class Trials:
         owner, quantity, n = variable.owner, variable.quantity, variable.size
         if variable.boolean:
             return self.rng.integers(0, 2, n).astype(np.float64)
+        if quantity == "flow":
+            return self._mass_of(owner.name) * self.rng.uniform(size=n)
         if quantity == "gravity":
             return self._uniform(n, GRAVITY)
         if quantity == "orbit_position":
@@ -272,6 +276,9 @@ class Trials:
             force, torque = self.sizes.body(body)
             return self._uniform(n, force if quantity == "force" else torque)
         return np.array(variable.start)
+
+    def _mass_of(self, tank: str) -> float:
+        return next(each.mass for each in self.model.tanks if each.name == tank)
 
     def _orbit_position(self) -> Array:
         gradient, direction = self.model.gravity_gradient, self.rng.normal(size=3)

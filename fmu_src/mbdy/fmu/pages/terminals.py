@@ -16,7 +16,7 @@ from mbdy.fmu.table import Array, Scalar
 from mbdy.fmu.versions import VERSIONS, Version
 
 FOLDER = "terminalsAndIcons"
-EFFORTS: Sequence[Quantity] = ("force", "torque")
+EFFORTS: Sequence[Quantity] = ("force", "torque", "flow")
 """What goes in."""
 CONSEQUENCES: Sequence[Quantity] = ("acceleration", "strain_energy", "reaction", "load", "impulse")
 """What stays out; every other output, what is moved and how fast, comes out."""
@@ -74,4 +74,7 @@ def _owners(model: Model) -> Iterator[tuple[Owner, str]]:
             yield Owner("modes", name), f"Modes of {name}"
         yield from ((wheel, f"Wheel {wheel.part} of {name}") for wheel in wheels_of(body))
         yield from ((node, f"Node {node.part} of {name}") for node in nodes)
+    yield from (
+        (Owner("tank", tank.name), f"Tank {tank.name} in {tank.body}: flow, mass and thrust") for tank in model.tanks
+    )
     yield from ((Owner("output", one.name), f"Output {one.name}, {one.kind}") for one in model.chosen_outputs)

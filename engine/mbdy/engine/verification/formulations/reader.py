@@ -17,6 +17,13 @@ from mbdy.engine.verification.formulations.attraction import attracted
 from mbdy.engine.verification.formulations.elements import pulled
 from mbdy.engine.verification.formulations.flexible import modes_of
 from mbdy.engine.verification.formulations.kinematics import Columns
+from mbdy.engine.verification.formulations.propellant import (
+    Discharge,
+    discharges,
+    filled,
+    of_mass_centre,
+    pushed,
+)
 from mbdy.engine.verification.formulations.values import Array, Constants, Given, Motion, Part, rotation
 
 
@@ -37,6 +44,9 @@ class Reader:
         self._eta = [places(modal(b, "displacement")) for b in model.bodies]
         self._eta_rate = [places(modal(b, "rate")) for b in model.bodies]
         self._columns = Columns(model, self.tree)
+        self._masses = [states[f"tank.{tank.name}.mass"].state or 0 for tank in model.tanks]
+        self._tanks = np.zeros(0)
+        self.leaving: list[Discharge] = []
         self._parameters: bytes = b""
         self._constants: list[Constants] = []
 
@@ -65,6 +75,30 @@ class Reader:
                 strict=True,
             )
         ]
+        missed = []
+        for tank, at in zip(self.model.tanks, self._masses, strict=True):
+            body = self.model.index[tank.body]
+            parts[body], unit = filled(self.ports, tank, parts[body], float(x[at]), p)
+            flows = u[self.ports.by_name[f"tank.{tank.name}.flow"].places]
+            missed.append((tank, body, unit, flows * (x[at] > 0.0)))
+        if missed:
+            self.leaving = discharges(self._columns, parts, missed, self.ports, p)
+            self._tanks = self._tank_rates(parts)
+        parts = self._laden(parts, u, p)
+        return pushed(self._columns, parts, self.leaving) if missed else parts
+
+    def _tank_rates(self, parts: list[Part]) -> Array:
+        """What tanks add to ``x'`` besides the forces that their flows are."""
+        rates = np.zeros(len(self.ports.state_names))
+        rates[self._masses] = [-each.flow for each in self.leaving]
+        for j, body in enumerate(self.model.bodies):
+            if body.joint.kind == "attitude":
+                slip, slowed = of_mass_centre(self._columns, parts, self.leaving)
+                rates[self._q[j][:3]], rates[self._u[j][:3]] = -slip, -slowed
+        return rates
+
+    def _laden(self, parts: list[Part], u: Array, p: Array) -> list[Part]:
+        """``parts`` with what springs and the gravity gradient do to them."""
         if self.model.elements:
             parts = pulled(self._columns, self.ports, parts, u, p)
         if not self.model.gravity_gradient:
@@ -91,7 +125,7 @@ class Reader:
         )
         for at, h_rate in zip(self._h, h_rates, strict=True):
             rates[at] = h_rate
-        return rates
+        return rates + self._tanks if self._tanks.size else rates
 
     def moved(
         self, x: Array, q: Sequence[Array], u: Sequence[Array], eta: Sequence[Array], eta_rate: Sequence[Array]

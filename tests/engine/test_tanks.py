@@ -1,0 +1,196 @@
+"""Tanks in files and in Python, and equations with them against second opinions, laws of momentum and differences."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from interpreted import Interpreted
+from mbdy.engine import Model, ModelError, OptionError, PartError, Tank, dumps, equations_of, linearize, loads, verify
+from mbdy.engine.linear.choice import Linear, PartlyLinear
+from mbdy.engine.model.tank_variables import tank_parameters
+from mbdy.engine.order_n.tanks import propellant, tank_form
+
+SYSTEM = """
+mbdy = 1
+name = "tanks"
+[body.bus]
+mass = 100
+com = [0, 0, 0.1]
+inertia = [20, 22, 18]
+joint = { ROOT }
+[body.bus.node]
+engine.at = [0.2, 0.1, -0.8]
+[body.bus.wheel.w]
+axis = [0, 1, 1]
+inertia = 0.1
+[body.arm]
+mass = 7
+com = [0.2, 0.1, 0]
+inertia = [0.3, 0.4, 0.5]
+joint = { to = "bus", kind = "revolute", axis = [0, 0.3, 1], at = [0, 0.5, 0], stiffness = 40, motion = "switchable" }
+[body.arm.node]
+tip.at = [0.3, 0, -0.1]
+tap.at = [0.3, 0, 0.1]
+[body.far]
+mass = 3
+com = [0.1, 0, 0]
+inertia = [0.3, 0.4, 0.5]
+joint = { to = "arm", kind = "prismatic", axis = [1, 0, 0], at = [0.4, 0, 0] }
+[tank.sphere]
+body = "bus"
+shape = "sphere"
+radius = "40 cm"
+at = [0, 0.1, 0.2]
+axis = [0.1, 0, 1]
+density = 1010
+mass = 200
+nozzle = "engine"
+exhaust_velocity = 20
+[tank.column]
+body = "arm"
+shape = "cylinder"
+radius = 0.1
+length = 0.5
+density = "1000 kg/m^3"
+axis = [0, 1, 1]
+at = [0.1, 0, 0]
+nozzle = ["tip", "tap"]
+thrust_axis = [[1, 0, 0], [0, 1, 1]]
+exhaust_velocity = [100, 200]
+mass = 5
+[tank.rows]
+body = "arm"
+nozzle = "tap"
+exhaust_velocity = 20
+mass = 2
+table = [
+  [0.5, 0.1, 0.2, 0.3, 0.01, 0.02, 0.02, 0, 0, 0],
+  [1.5, 0.1, 0.1, 0.3, 0.02, 0.03, 0.03, 0.001, 0, 0.002],
+  [2.5, 0.2, 0.1, 0.3, 0.04, 0.03, 0.03, 0, 0, 0],
+]
+[tank.even]
+body = "bus"
+shape = "cylinder"
+radius = 0.1
+length = 0.5
+nozzle = "engine"
+exhaust_velocity = 20
+mass = 2
+"""
+ROOTS = {
+    "free": 'to = "inertial", kind = "free"',
+    "attitude": 'to = "inertial", kind = "attitude"',
+    "planar": 'to = "inertial", kind = "planar"',
+    "slides": 'to = "inertial", translation = [[1, 0, 0], [1, 1, 0]], rotation = "spherical"',
+    "pivot": 'to = "inertial", kind = "spherical"',
+}
+LOOP = """
+[body.bus.node.hook]
+at = [0.1, 0.9, 0]
+[loop.catch]
+a = "bus.hook"
+b = "far"
+rows = [4]
+switchable = true
+closed = false
+"""
+
+
+def system(root: str = "free", more: str = "") -> Model:
+    return loads(SYSTEM.replace("ROOT", ROOTS[root]) + more)
+
+
+@pytest.mark.parametrize(("root", "more"), [*((root, "") for root in ROOTS), ("free", LOOP), ("attitude", LOOP)])
+def test_second_opinions_and_laws_of_mechanics_agree(root: str, more: str):
+    said = verify(system(root, more), states=3)
+    assert said.agrees, str(said)
+
+
+def test_a_file_that_is_written_says_the_same():
+    model = system(more="[initial]\ntank.rows.mass = 1.2\n[ports]\noutputs = ['tank.*']\n")
+    again = loads(dumps(model))
+    assert again.tanks == model.tanks
+    assert again.initial == model.initial == {"tank.rows.mass": (1.2,)}
+    assert model.tanks[2].table[0] == (0.0, 0.1, 0.2, 0.3, 0, 0, 0, 0, 0, 0)
+
+
+FAULTS = {
+    ("nozzle = \"engine\"", "nozzle = \"engin\""): "tank.sphere.nozzle: body 'bus' has no node 'engin'; the nearest",
+    ("body = \"bus\"", "body = \"bas\""): "tank.sphere.body: there is no body 'bas'",
+    ("mass = 200", "mass = 300"): "tank.sphere.mass: is 300.0 kg, and the tank holds 270.7",
+    ("radius = \"40 cm\"", "length = 2"): "tank.sphere.radius: is missing",
+    ("\"sphere\"\nradius", "\"spere\"\nradius"): "tank.sphere.shape: unknown shape 'spere'; the nearest",
+    ("exhaust_velocity = [100, 200]", "exhaust_velocity = [1, 2, 3]"): "exhaust_velocity: 2 are needed, got 3",
+    ("exhaust_velocity = [100, 200]", ""): "tank.column.exhaust_velocity: is missing",
+    ("density = 1010", "density = -1"): "tank.sphere.density: must be > 0 kg/m3, got -1.0",
+    ("  [1.5,", "  [0.5,"): "tank.rows.table: masses must rise",
+    ("table = [", "shape = 'point'\ntable = ["): "tank.rows.shape: either a shape or a table",
+    ("[tank.even]", "[tank.even]\nfoo = 1"): "tank.even.foo: unknown key",
+    ("[tank.even]", "[initial]\ntank.evn.mass = 1\n[tank.even]"): "initial.tank.evn.mass: is no start value",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "words"), FAULTS.items())
+def test_what_cannot_be_a_tank_is_refused_by_name(change: tuple[str, str], words: str):
+    with pytest.raises(ModelError) as refusal:
+        loads(SYSTEM.replace("ROOT", ROOTS["free"]).replace(*change, 1))
+    assert words in str(refusal.value)
+
+
+def test_tanks_made_in_python_are_judged_where_they_are_set():
+    tank = {"name": "fuel", "body": "bus", "mass": 1, "nozzle": "engine", "exhaust_velocity": "2 km/s"}
+    assert Tank(**tank, shape="point").exhaust_velocity == (2000.0,)
+    with pytest.raises(PartError, match=r"Tank\.radius: is missing"):
+        Tank(**tank, shape="sphere")
+    with pytest.raises(ModelError, match=r"tank\.even: is given 2 times"):
+        replace(system(), tanks=(system().tanks[3],) * 2)
+
+
+@pytest.mark.parametrize("name", ["sphere", "column", "rows", "even"])
+def test_moments_have_the_derivatives_by_mass_that_flows_take(name: str):
+    """By differences, also beyond empty and full, where moments go on along a line."""
+    import casadi as ca
+
+    tank = next(tank for tank in system().tanks if tank.name == name)
+    form, m = tank_form(tank), ca.SX.sym("m")
+    values = [number for _, start in tank_parameters(tank).values() for number in start]
+    constants = form.constants.split(ca.SX(ca.DM([*values, *[0.0] * (3 * form.nozzles)])))
+    constants |= {"axis": constants["axis"] / ca.norm_2(constants["axis"])} if "axis" in constants else {}
+    moment, tensor, moment_rate, tensor_rate = propellant(form, constants, m)
+    f = ca.Function("f", [m], [ca.vertcat(moment, ca.vec(tensor)), ca.vertcat(moment_rate, ca.vec(tensor_rate))])
+    full = min(tank.capacity, 1e3)
+    for mass in (0.3 * full, 0.77 * full, 0.999 * full, 1.01 * full):
+        step = 1e-6 * full
+        slope = (f(mass + step)[0] - f(mass - step)[0]) / (2 * step)
+        assert np.allclose(np.array(slope), np.array(f(mass)[1]), rtol=1e-5, atol=1e-8)
+
+
+def test_linear_models_have_the_mass_and_the_flow():
+    """Against central differences."""
+    model = system()
+    equations = Interpreted(model)
+    ports, linear = equations.ports, linearize(model)
+    x, u = (
+        np.array(equations.equations.start(ports.start, equations._constants)).ravel(),
+        np.array(ports.vector("input")),
+    )
+    mass = linear.states.index("tank.sphere.mass")
+    speeds = [linear.states.index(name) for name in ("arm.joint.rate", "far.joint.velocity", "bus.w.momentum")]
+    flow, step = ports.by_name["tank.sphere.flow"].offset, 1e-4
+    places = [ports.state_names.index(name) for name in ("arm.joint.rate", "far.joint.velocity", "bus.w.momentum")]
+    pushed = u + step * np.eye(len(u))[flow]
+    column = (equations.derivatives(x, pushed) - equations.derivatives(x, u)) / step
+    B = linear.B[:, linear.inputs.index("tank.sphere.flow")]
+    assert B[mass] == -1.0
+    assert B[speeds] == pytest.approx(column[places], rel=1e-6)
+    assert linear.A[mass].any() == 0
+    assert linear.second_order is None
+
+
+@pytest.mark.parametrize("dynamics", [Linear(), PartlyLinear()])
+def test_linear_plants_are_refused_by_name(dynamics: object):
+    with pytest.raises(OptionError, match="the mass of tanks changes, of 'sphere', 'column', 'rows', 'even'"):
+        equations_of(system(), dynamics)
