@@ -58,6 +58,7 @@ BUILT_SINCE = {
     "gears, rotors of motors": 850,
     "rigs: the loop in C, its keepers, packets that act, faults on purpose": 2370,
     "springs and contacts between bodies": 1600,
+    "tanks": 1190,
 }
 """Lines that capabilities took which were not there then."""
 C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
