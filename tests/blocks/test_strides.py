@@ -266,3 +266,43 @@ def test_friction_that_sticks_is_located(tmp_path):
         simulate(plant, until=cut, every=0.5)
         again = plant.state
     np.testing.assert_array_equal(again, [run["arm.joint.angle"][-1], 0.0])
+
+
+TETHER = """
+mbdy = 1
+[body.bus]
+mass = 3
+inertia = [1, 1, 1]
+joint = { to = "inertial", kind = "free" }
+[body.bus.node.eye]
+at = [0.3, 0.1, 0]
+[body.load]
+mass = 1
+joint = { to = "inertial", kind = "prismatic", axis = [1, 0, 0] }
+[spring.tether]
+a = "inertial"
+b = "load"
+stiffness = 100
+length = 2
+tension_only = true
+[spring.second]
+a = "bus.eye"
+b = "load"
+length = 1
+table = [[-5, 0], [4, 0], [5, 2]]
+[initial]
+load.joint.displacement = 1.5
+load.joint.velocity = 0.25
+"""
+
+
+def test_a_tether_becomes_taut(tmp_path):
+    """After a flight of half a metre, for half a swing; that to the bus passes a point of its table later."""
+    (tmp_path / "tether.toml").write_text(TETHER)
+    run = simulate(tmp_path / "tether.toml", until=2.8, every=0.1, integrator=NAME, tolerance=1e-12)
+    assert [(one.name, one.rising) for one in run.crossings] == [
+        ("spring.tether.taut", True),
+        ("spring.tether.taut", False),
+    ]
+    np.testing.assert_allclose([one.time for one in run.crossings], [2.0, 2.0 + np.pi / 10], atol=1e-9)
+    assert np.abs(run["system.work_error"]).max() < 1e-10

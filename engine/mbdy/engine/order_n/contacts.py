@@ -110,6 +110,13 @@ class Meeting(Element):
         return ca.sqrt(ca.fmax(ca.dot(away, away), NOTHING**2))
 
     @property
+    def switches(self) -> tuple[str, ...]:
+        return ("touching",)
+
+    def indicators(self, k: dict[str, SX], outputs: Mapping[str, SX]) -> list[SX]:
+        return [-outputs["gap"]]
+
+    @property
     def steepens(self) -> bool:
         return True
 

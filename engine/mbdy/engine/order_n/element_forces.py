@@ -110,6 +110,13 @@ class ElementForces:
             stem = element(each.part)
             outputs |= {f"{stem}.{name.removesuffix('_out')}": value for name, value in results.items()}
 
+    def switching(self, moves: list[BodyMotion]) -> Iterator[tuple[str, MX]]:
+        """Where they switch: names, and indicators for each."""
+        for each, k in zip(self.elements, self.constants, strict=True):
+            if names := each.kind.switches:
+                rows = self._call(kernels.switching, each, moves, k)["indicators"]
+                yield from ((f"{element(each.part)}.{name}", rows[i]) for i, name in enumerate(names))
+
     def _call(
         self, make: Callable[[Element], ca.Function], each: Seated, moves: list[BodyMotion], k: MX
     ) -> dict[str, MX]:

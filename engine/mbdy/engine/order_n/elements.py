@@ -88,6 +88,15 @@ class Element(ABC):
         """What it does, with its constants ``k``."""
 
     @property
+    def switches(self) -> tuple[str, ...]:
+        """What begins and ends in it with a kink, by name."""
+        return ()
+
+    def indicators(self, k: dict[str, SX], outputs: Mapping[str, SX]) -> list[SX]:
+        """What is above zero while each of ``switches`` lasts, of its constants and outputs."""
+        return []
+
+    @property
     def steepens(self) -> bool:
         """Whether it is not always as steep as it can be."""
         return False
@@ -142,6 +151,13 @@ def see(kind: Element) -> ca.Function:
     work = ca.dot(on["on_a"], inputs["V_a"]) + ca.dot(on["on_b"], inputs["V_b"])
     outputs = {"energy": efforts.energy, "work": work, **efforts.outputs}
     return kernel(f"see_{kind.name}", inputs, {f"{name}_out": ca.densify(value) for name, value in outputs.items()})
+
+
+def switching(kind: Element) -> ca.Function:
+    """Kernel: the indicators of an element; inputs as those of `pull`."""
+    inputs, k, of = _relative(kind)
+    rows = kind.indicators(k, kind.efforts(k, of, inputs).outputs)
+    return kernel(f"switching_{kind.name}", inputs, {"indicators": ca.densify(ca.vertcat(*rows))})
 
 
 def steepest(kind: Element) -> ca.Function:

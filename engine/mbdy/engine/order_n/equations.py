@@ -236,7 +236,6 @@ class _Assembly:
             resistances=resistances(self.layout),
             steepest=steepest(self.layout, self.model),
             strengths=strengths(self.model, self.ports),
-            switching=switching(self.model, self.layout, vectors),
             decays=tuple(at.start for at in (*self.layout.loops, *self.layout.gears)),
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,
@@ -262,6 +261,7 @@ class _Assembly:
             "outputs": _function("outputs", vectors, y=y),
             "holding": _function("holding", vectors, **self.holding(x, u, k)) if self.sticking else None,
             "balance": balance if WORK_ERROR in self.ports.by_name else None,
+            "switching": switching(self.model, self.layout, vectors, self.switching_elements(x, u, k)),
             "operations": operations,
         }
 
@@ -432,6 +432,13 @@ class _Assembly:
         loops = Loops(system, moves, self.closings(u, k))
         loops.close(gravity)
         return moves, loops
+
+    def switching_elements(self, x: MX, u: MX, k: MX) -> list[tuple[str, MX]]:
+        """Where force elements switch, by name; nothing is swept where none can."""
+        if not any(each.kind.switches for each in self.elements):
+            return []
+        system = self.in_joint_frames(self.system(x, u, k, Kernels()), k)
+        return [*self.element_forces(system, u, k).switching(order_n.velocities(system))]
 
     def element_forces(self, system: System, u: MX, k: MX) -> ElementForces:
         """The force elements of the model, as they are at inputs ``u``."""

@@ -85,6 +85,16 @@ class Line(Element):
         return Efforts(meeting - tension * direction, None, power, energy, outputs)
 
     @property
+    def switches(self) -> tuple[str, ...]:
+        return (*(["taut"] if self.tension_only else []), *(f"table_{i + 1}" for i in range(self.points)))
+
+    def indicators(self, k: dict[str, SX], outputs: Mapping[str, SX]) -> list[SX]:
+        elongation = outputs["length"] - k["length"]
+        kinks = [k["taut"]] if self.tension_only else []
+        kinks += [place for place, _ in _pairs(k["table"])] if self.points else []
+        return [elongation - place for place in kinks]
+
+    @property
     def steepens(self) -> bool:
         return self.tension_only or self.points > 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import casadi as ca
@@ -24,9 +25,13 @@ class Switching:
     holds: tuple[str, ...]
 
 
-def switching(model: Model, layout: Layout, vectors: dict[str, MX]) -> Switching | None:
-    """Those of the laws of a model's joints, of symbols ``x``, ``u`` and ``k``; None where none of them switches."""
-    kernels, rows, names, holds = Kernels(), [], [], []
+def switching(
+    model: Model, layout: Layout, vectors: dict[str, MX], others: Iterable[tuple[str, MX]]
+) -> Switching | None:
+    """Those of the laws of a model's joints, and of ``others`` by name, of symbols ``x``, ``u`` and ``k``; None where
+    none of them switches."""
+    kernels, holds = Kernels(), []
+    names, rows = ([*each] for each in zip(*others, strict=True)) if (others := [*others]) else ([], [])
     for body, kind, at, q in zip(model.bodies, layout.structures, layout.constants, layout.q, strict=True):
         if own := names_of(kind):
             rows.append(kernels.call(switching_body, kind, k=vectors["k"][at, 0], q=vectors["x"][q, 0])["indicators"])
