@@ -290,19 +290,30 @@ a = "bus.eye"
 b = "load"
 length = 1
 table = [[-5, 0], [4, 0], [5, 2]]
+[contact.wall]
+a = "inertial"
+b = "load"
+shape_a = { kind = "sphere", radius = 0.1 }
+shape_b = { kind = "sphere", radius = 0.1 }
+stiffness = 1e4
+damping = 0.5
 [initial]
 load.joint.displacement = 1.5
 load.joint.velocity = 0.25
 """
 
 
-def test_a_tether_becomes_taut(tmp_path):
-    """After a flight of half a metre, for half a swing; that to the bus passes a point of its table later."""
+def test_a_tether_becomes_taut_and_a_contact_touches(tmp_path):
+    """After a flight of half a metre, for half a swing; and back at the same speed, 1.8 m on."""
     (tmp_path / "tether.toml").write_text(TETHER)
-    run = simulate(tmp_path / "tether.toml", until=2.8, every=0.1, integrator=NAME, tolerance=1e-12)
-    assert [(one.name, one.rising) for one in run.crossings] == [
-        ("spring.tether.taut", True),
-        ("spring.tether.taut", False),
+    run = simulate(tmp_path / "tether.toml", until=10, every=0.1, integrator=NAME, tolerance=1e-12)
+    seen = [(one.name.removeprefix("spring."), one.rising) for one in run.crossings]
+    assert seen == [
+        ("tether.taut", True),
+        ("tether.taut", False),
+        ("contact.wall.touching", True),
+        ("contact.wall.touching", False),
     ]
-    np.testing.assert_allclose([one.time for one in run.crossings], [2.0, 2.0 + np.pi / 10], atol=1e-9)
+    wanted = np.cumsum([2.0, np.pi / 10, 1.8 / 0.25])
+    np.testing.assert_allclose([one.time for one in run.crossings[:3]], wanted, atol=1e-9)
     assert np.abs(run["system.work_error"]).max() < 1e-10
