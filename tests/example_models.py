@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*/*.toml"))
-LARGE = {"rigid_closed", "flexible_closed"}
-"""More than thirty bodies in four loops: what they compile to, and what is dense, takes long."""
+LARGE = {"rigid_closed", "flexible_closed", "gimbal"}
+"""More than thirty bodies in four loops: what they compile to, and what is dense, takes long; a gimbal, whose parts are
+tested elsewhere."""
 
 
 def slow_where_large(path: Path | None):
