@@ -7,7 +7,7 @@ import warnings
 import pytest
 from fmpy.validation import validate_fmu
 
-from example_models import EXAMPLES
+from example_models import each_example
 from flavours import FLAVOURS
 from fmu.client import only
 from mbdy.engine import ModelWarning, load
@@ -15,7 +15,7 @@ from mbdy.engine import ModelWarning, load
 
 @pytest.mark.slow
 @only(FLAVOURS)
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("example", each_example())
 def test_nothing_is_found(example, fmi, export):
     operations = pytest.importorskip("fmu_manipulation_toolbox.operations")
     checker = pytest.importorskip("fmu_manipulation_toolbox.checker")
