@@ -135,7 +135,7 @@ def _loaded(part: Part, side: Side, force: Array, torque: Array) -> Part:
     if side.node:
         place = 1 + list(part.body.nodes).index(side.node)
     else:  # the origin, which no mode moves; a force at the mass centre is spread as the mass is
-        place, torque = 0, torque - cross(mass_centre(part), force)
+        place, torque = 0, torque - cross(mass_centre(part) + constants.joint_at, force)
         if constants.modes:
             modal -= moment_slope(constants.modes, part.motion.eta).T @ force / constants.mass
     forces[place] += force
