@@ -200,10 +200,12 @@ def test_a_joint_off_the_origin():
     assert y["arm.tip.position"] == pytest.approx(place + C @ TIP, abs=1e-13)
 
 
+ROD = '[loop.l]\na = "d"\nb = "g"\nkind = "distance"\ndistance = 0.8\nat_b = [0, 0.1, 0]\n'
+SPRING = '[spring.s]\na = "arm"\nb = "g"\nat_b = [0, 0.1, 0]\nstiffness = 5\ndamping = 0.3\nlength = 0.4\n'
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "loop", ["", '[loop.l]\na = "d"\nb = "g"\nkind = "distance"\ndistance = 0.8\nat_b = [0, 0.1, 0]\n']
-)
+@pytest.mark.parametrize("loop", [ROD, SPRING])
 def test_formulations_agree_on_joints_off_the_origin(loop):
     part = "mass = 1\ncom = [0.3, 0, 0]\ninertia = [0.1, 0.2, 0.2]\n"
     at = 'at_b = [0, -0.2, 0.1], frame_b = { sequence = "zy", angles = [0.3, 0.4] }'

@@ -16,6 +16,7 @@ from mbdy.blocks.errors import VariableError
 from mbdy.blocks.plant import Plant
 from mbdy.blocks.profiles import Profile
 from mbdy.engine.model.faults import MbdyWarning, OptionError, shown
+from mbdy.engine.model.profiles import points_of
 
 Array = NDArray[np.float64]
 KEY = re.compile(r"(?P<body>\w+)\.joint(\[(?P<index>\d+)\])?")
@@ -175,6 +176,8 @@ def _follower(plant: Plant, key: str, profile: Profile) -> Follower:
     dof = int(found["index"] or 1) - 1
     if not 0 <= dof < joint.n_u:
         raise VariableError(f"profiles: {key!r}: degrees of freedom go from 1 to {joint.n_u}")
+    if points_of(joint):
+        raise VariableError(f"profiles: {key!r} follows the profile of its model file; take that out of one of the two")
     if joint.motion[dof] == "free":
         raise VariableError(
             f'profiles: {key!r} is free to move; give it motion = "prescribed" (or "switchable") in the model file'

@@ -131,13 +131,14 @@ static void vectors_of(double *rows[MBDY_VECTORS][WIDEST], double *const *vector
     for (int v = 0; v < MBDY_VECTORS; v++) vectors[v] = rows[v];
 }
 
-/* The internal steps: of members whose stores vary, or tanks may run empty, alone, of all others in lanes. */
+/* The internal steps: of members whose stores vary, that follow profiles, or whose tanks may run empty, alone, of all others in
+   lanes. */
 static void go(struct group *g) {
     const int works = mbdy_this()->work_error >= 0;
     double *rows[MBDY_VECTORS][WIDEST], *const *vectors[MBDY_VECTORS], work[WIDEST] = {0.0};
     struct group alike = {.of = g->of, .wide = g->wide, .block = g->block};
     for (int i = 0; i < g->count; i++) {
-        if (!g->wide || g->course[i].stores_vary || g->course[i].rationed) {
+        if (!g->wide || g->course[i].stores_vary || g->course[i].rationed || mbdy_this()->n_profiles) {
             mbdy_go(core_of(g, i), &g->course[i]);
             continue;
         }
@@ -153,15 +154,16 @@ static void go(struct group *g) {
 
 static void outputs(struct group *g, int *status) {
     double *rows[MBDY_VECTORS][WIDEST], *const *vectors[MBDY_VECTORS], energy[WIDEST];
-    if (g->wide && g->count) {
+    const int lanes = g->wide && !mbdy_this()->n_profiles;
+    if (lanes && g->count) {
         place(g, rows), vectors_of(rows, vectors);
         g->of->lanes->outputs(g->wide, g->block, vectors, energy);
     }
     for (int i = 0; i < g->count; i++) {
         mbdy_core *core = core_of(g, i);
         double *const *v = core->vector;
-        status[i] = g->wide ? mbdy_complete_outputs(core, v[MBDY_X], v[MBDY_U], v[MBDY_Y], energy[g->runs[i] % g->of->width], 1)
-                            : mbdy_outputs(core, NULL, NULL, NULL);
+        status[i] = lanes ? mbdy_complete_outputs(core, v[MBDY_X], v[MBDY_U], v[MBDY_Y], energy[g->runs[i] % g->of->width], 1)
+                          : mbdy_outputs(core, NULL, NULL, NULL);
         if (status[i] != MBDY_OK) mbdy_go_back(core);
     }
 }

@@ -412,13 +412,12 @@ class Plant:
             self._functions.plant_jump(self._handle)
 
     def derivatives(self, t: float, x: ArrayLike, u: ArrayLike | None = None) -> Array:
-        """``x'`` (n_x) at time ``t`` [s] (the equations have no time of their own), states ``x`` (n_x) and inputs
+        """``x'`` (n_x) at time ``t`` [s] (which profiles of joints follow alone), states ``x`` (n_x) and inputs
         ``u`` (n_u; those set now where None): the dynamic entry that MRATE was to CSSL III. Changes nothing."""
-        self._check_time(t)
-        dx = np.empty(len(self._x))
+        time, dx = self._instant(t), np.empty(len(self._x))
         states, given = self._checked(x, self._x, "states"), self._given(u)
-        functions = self._functions
-        self._heed(functions.plant_derivatives_at(self._handle, states.ctypes.data, given.ctypes.data, dx.ctypes.data))
+        evaluate = self._functions.plant_derivatives_at
+        self._heed(evaluate(self._handle, time, states.ctypes.data, given.ctypes.data, dx.ctypes.data))
         return dx
 
     def outputs(self, t: float | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None) -> Outputs:
@@ -426,14 +425,12 @@ class Plant:
 
         Raises `VariableError` for values that cannot be used, `StateError` where an output is not finite.
         """
-        if t is not None:
-            self._check_time(t)
-        y = np.empty(len(self._y))
+        time, y = self.time if t is None else self._instant(t), np.empty(len(self._y))
         states = None if x is None else self._checked(x, self._x, "states")
         given = self._given(u)
         at = None if states is None else states.ctypes.data
-        self._heed(self._functions.plant_outputs_at(self._handle, at, given.ctypes.data, y.ctypes.data))
-        return Outputs(self._layout, self.time if t is None else t, y)
+        self._heed(self._functions.plant_outputs_at(self._handle, time, at, given.ctypes.data, y.ctypes.data))
+        return Outputs(self._layout, time, y)
 
     def save(self) -> Snapshot:
         """Everything the plant is now, to come back to with `restore`."""
@@ -541,9 +538,11 @@ class Plant:
         return self.inputs.values if u is None else self._checked(u, self._u, "inputs")
 
     @staticmethod
-    def _check_time(t: object) -> None:
-        if real(t) is None:
+    def _instant(t: object) -> float:
+        time = real(t)
+        if time is None:
             raise VariableError(f"time: must be a number of seconds, got {shown(t)}; states and inputs follow it")
+        return time
 
     @staticmethod
     def _checked(values: ArrayLike, like: Array, what: str) -> Array:

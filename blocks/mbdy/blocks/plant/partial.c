@@ -111,7 +111,7 @@ static void error_reverse(struct partial *d, mbdy_core *core) {
 
 int partial_forward(struct partial *d, mbdy_core *core, int initial, int parameters, int want_rates, int want_outputs) {
     const double *const k = mbdy_vector(core, MBDY_K), *const p = mbdy_vector(core, MBDY_P);
-    const double *const at[] = {mbdy_vector(core, MBDY_X), mbdy_vector(core, MBDY_U), k};
+    const double *const at[] = {mbdy_vector(core, MBDY_X), mbdy_inputs_now(core), k};
     const double *const given[] = {d->x, d->u, parameters ? d->k : NULL}, *const change = d->p;
     if (parameters) {
         d->res[0] = d->k;
@@ -124,6 +124,7 @@ int partial_forward(struct partial *d, mbdy_core *core, int initial, int paramet
         partial_evaluate(d, MBDY_START_VALUES, MBDY_START_CHANGES, (const double *const[]){mbdy_vector(core, MBDY_S_CLOSED), k},
                          (const double *const[]){d->s, d->k});
     }
+    if (parameters) mbdy_profiles_forward(core, d->k, d->u);
     if (want_rates) {
         d->res[0] = d->dx, d->res[1] = d->dx + d->model->n_x;
         if (parameters) partial_evaluate(d, MBDY_DERIVATIVES_VALUES, MBDY_DERIVATIVES_CHANGES, at, given);
@@ -146,7 +147,7 @@ void partial_add(double *sum, const double *part, int n) {
    `parameters`) are added to what is there. */
 static void reverse_of(struct partial *d, mbdy_core *core, const double *seed, const double *second, int parameters, int values,
                        int gradients) {
-    const double *const at[] = {mbdy_vector(core, MBDY_X), mbdy_vector(core, MBDY_U), mbdy_vector(core, MBDY_K)};
+    const double *const at[] = {mbdy_vector(core, MBDY_X), mbdy_inputs_now(core), mbdy_vector(core, MBDY_K)};
     double *x = d->part, *u = x + d->model->n_x, *k = u + d->model->n_u;
     d->res[0] = x, d->res[1] = u, d->res[2] = parameters ? k : NULL;
     partial_evaluate(d, values, gradients, at, (const double *const[]){seed, second});
@@ -171,6 +172,7 @@ int partial_reverse(struct partial *d, mbdy_core *core, int initial, int paramet
         partial_scaling(d->model, mbdy_vector(core, MBDY_S), d->s);
     }
     if (!parameters) return 1;
+    mbdy_profiles_reverse(core, d->u, d->k);
     d->res[0] = d->p;
     partial_evaluate(d, MBDY_PREPARE_VALUES, MBDY_PREPARE_GRADIENTS, &p, &by_k);
     return 1;

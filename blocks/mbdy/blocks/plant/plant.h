@@ -173,9 +173,9 @@ int plant_explain(plant *it, int core_status, double step);
 /* Which locked joints and closed loops stop next, as a list for those who listen to events; 0 where none do. */
 int plant_stops(plant *it, char *text);
 
-/* x' and y at any state and inputs, those of now where NULL. */
-int plant_derivatives_at(plant *it, const double *x, const double *u, double *dx);
-int plant_outputs_at(plant *it, const double *x, const double *u, double *y);
+/* x' and y at any time, inputs and state, that of now where NULL. */
+int plant_derivatives_at(plant *it, double time, const double *x, const double *u, double *dx);
+int plant_outputs_at(plant *it, double time, const double *x, const double *u, double *y);
 
 /* Co-simulation. `between`, where it is not null, is called after each internal step (`final` at the last) with its time and
    may set continuous inputs; it returns 1 to end the step there. *last is the time reached. */
@@ -193,6 +193,8 @@ void plant_jump(plant *it);
 
 /* Events and model exchange. `changed`: states jumped, or values of the equations were set: a solver has to begin anew. */
 int plant_update(plant *it, int *changed);
+/* The next instant that a solver has to begin anew at, where a profile bends; infinity where there is none. */
+double plant_next_event(const plant *it);
 /* An importer's step is over; whether quaternions have drifted, which an event takes out, or one of friction was passed. */
 int plant_completed(plant *it);
 int plant_set_time(plant *it, double time);

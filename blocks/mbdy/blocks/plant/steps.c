@@ -163,18 +163,20 @@ static int usable_at(plant *it, const double *x, const double *u) {
     return status == PLANT_OK ? plant_explain(it, mbdy_check(it->core, u), 0.0) : status;
 }
 
-int plant_derivatives_at(plant *it, const double *x, const double *u, double *dx) {
+int plant_derivatives_at(plant *it, double time, const double *x, const double *u, double *dx) {
     int status = usable_at(it, x, u);
     if (status != PLANT_OK) return status;
+    u = mbdy_driven(it->core, u, time);
     mbdy_decide_there(it->core, x, u);
     mbdy_derivatives(it->core, x, u, dx);
     mbdy_decide_back(it->core);
     return status;
 }
 
-int plant_outputs_at(plant *it, const double *x, const double *u, double *y) {
+int plant_outputs_at(plant *it, double time, const double *x, const double *u, double *y) {
     int status = usable_at(it, x, u);
     if (status != PLANT_OK) return status;
+    u = mbdy_driven(it->core, u, time);
     mbdy_decide_there(it->core, x, u);
     status = plant_explain(it, mbdy_outputs(it->core, x, u, y), 0.0);
     mbdy_decide_back(it->core);
@@ -232,6 +234,8 @@ int plant_update(plant *it, int *changed) {
     it->now.stale_outputs = 1.0; /* impulses may have gone too */
     return PLANT_OK;
 }
+
+double plant_next_event(const plant *it) { return mbdy_next_bend(it->core, it->now.time); }
 
 int plant_completed(plant *it) {
     mbdy_follow_inputs(it->core, it->now.time);

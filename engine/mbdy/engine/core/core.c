@@ -66,7 +66,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     const size_t events = core->integrator->strides && (model->functions[MBDY_INDICATORS] || model->n_senses)
                               ? 3 * MBDY_MOST_EVENTS + 5 * (size_t)model->n_indicators : 0;
     const size_t closing = mbdy_closing_reals(model), resisted = (size_t)model->n_resisted;
-    size_t reals = closing + (size_t)model->n_k + 7 * n_x + 3 * (size_t)model->n_u + 4 * n_rows + work + events + (size_t)n_w;
+    size_t reals = closing + (size_t)model->n_k + 7 * n_x + 4 * (size_t)model->n_u + 4 * n_rows + work + events + (size_t)n_w;
     reals += mbdy_sticking_reals(model) + 2 * (size_t)model->n_speeds + resisted * resisted + mbdy_kept_reals(core);
     reals += 4 * (size_t)model->n_flows;
     for (int i = 0; i < MBDY_VECTORS; i++) reals += (size_t)mbdy_size(core, i);
@@ -88,6 +88,8 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     core->x_stage = taken(&at, n_x);
     for (int i = 0; i < 4; i++) core->slope[i] = taken(&at, n_x);
     core->u_stage = taken(&at, (size_t)model->n_u);
+    core->u_driven = taken(&at, (size_t)model->n_u);
+    core->inside = NAN;
     core->u_change = taken(&at, (size_t)model->n_u);
     core->u_shifted = taken(&at, (size_t)model->n_u);
     core->x_begin = taken(&at, n_x);
@@ -243,7 +245,7 @@ int mbdy_check(mbdy_core *core, const double *u) {
 int mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y) {
     double *to = y ? y : core->vector[MBDY_Y], energy = 0.0;
     core->arg[0] = x ? x : core->vector[MBDY_X];
-    core->arg[1] = u ? u : core->vector[MBDY_U];
+    core->arg[1] = u ? u : mbdy_inputs_now(core);
     core->arg[2] = core->vector[MBDY_K];
     const double *at = core->arg[0], *given = core->arg[1];
     core->res[0] = to, core->res[1] = &energy;
@@ -264,11 +266,13 @@ void mbdy_inputs_change(mbdy_core *core, double from, double part, int order, do
     const mbdy_model *m = core->model;
     const double *u = core->vector[MBDY_U], *mid = core->vector[MBDY_U_MID], *end = core->vector[MBDY_U_END];
     const double bend = 2.0 - 4.0 * from;
-    if (order == MBDY_LINEAR)
+    if (order == MBDY_HELD) memset(change, 0, sizeof(double) * (size_t)m->n_u);
+    else if (order == MBDY_LINEAR)
         for (int i = 0; i < m->n_u; i++) change[i] = part * (end[i] - u[i]);
     else
         for (int i = 0; i < m->n_u; i++) change[i] = part * ((end[i] - u[i]) + bend * ((mid[i] - u[i]) - (end[i] - mid[i])));
     memset(change + m->switches, 0, sizeof(double) * (size_t)m->n_switches);
+    mbdy_profiles_change(core, from, part, change);
 }
 
 void mbdy_put_state(mbdy_core *core, const double *x) {
@@ -299,6 +303,7 @@ int mbdy_begin(mbdy_core *core, double H, double h, int order, struct mbdy_cours
         const int place = mbdy_not_finite(core->looked_at, m->n_u);
         if (place >= 0) return faulty(core, place, MBDY_BAD_INPUT);
     }
+    core->span = H;
     mbdy_take_inputs(core);
     mbdy_keep(core, core->kept);
     course->order = order;
@@ -323,20 +328,25 @@ int mbdy_go(mbdy_core *core, const struct mbdy_course *by) {
     double *x = core->vector[MBDY_X];
     if (core->integrator->strides) return mbdy_stride(core, by);
     for (double i = 0.0; i < by->n; i += 1.0) {
-        const double from = i / by->n, to = (i + 1.0) / by->n;
-        if (by->rationed) mbdy_ration(core, from, to, by->h, by->order);
-        if (m->n_senses) {
-            const int slipped = mbdy_slip(core, by, from, to);
+        const double begin = i / by->n, end = (i + 1.0) / by->n;
+        for (double from = begin, to; from < end; from = to) {
+            to = mbdy_enter_piece(core, from, end);
+            const double h = from == begin && to == end ? by->h : (to - from) * by->H;
+            if (by->rationed) mbdy_ration(core, from, to, h, by->order);
+            if (m->n_senses) {
+                const int slipped = mbdy_slip(core, by, from, to, h);
+                if (by->rationed) mbdy_end_ration(core);
+                if (!slipped) return MBDY_CHATTERS;
+                continue;
+            }
+            if (by->stores_vary) memcpy(core->x_begin, x, sizeof(double) * (size_t)m->n_x);
+            mbdy_add_work(core, core->integrator->step(core, from, to, h, by->order));
             if (by->rationed) mbdy_end_ration(core);
-            if (!slipped) return MBDY_CHATTERS;
-            continue;
+            mbdy_normalise(m, x);
+            if (by->stores_vary) mbdy_shift(core, mbdy_store_work(core, from, to, h, by->order));
         }
-        if (by->stores_vary) memcpy(core->x_begin, x, sizeof(double) * (size_t)m->n_x);
-        mbdy_add_work(core, core->integrator->step(core, from, to, by->h, by->order));
-        if (by->rationed) mbdy_end_ration(core);
-        mbdy_normalise(m, x);
-        if (by->stores_vary) mbdy_shift(core, mbdy_store_work(core, from, to, by->h, by->order));
     }
+    mbdy_leave_piece(core);
     return MBDY_OK;
 }
 
@@ -360,6 +370,7 @@ int mbdy_end(mbdy_core *core, const struct mbdy_course *by) {
     if (by->order == MBDY_QUADRATIC) memcpy(core->vector[MBDY_U_MID], u, n_u);
     if (core->integrator->strides) mbdy_stand(core);
     mbdy_note_bending(core);
+    core->now += by->H;
     return MBDY_OK;
 }
 
@@ -427,7 +438,7 @@ int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const dou
     const double *y = core->vector[MBDY_Y];
     double strides[3];
     mbdy_strides_of(core, strides);
-    const double enough = strides[0] + strides[1] + STRIDES_AT_ONCE;
+    const double begun = core->now, enough = strides[0] + strides[1] + STRIDES_AT_ONCE;
     *done = 0;
     if (order > MBDY_LINEAR) return MBDY_BAD_STEP;
     if (inputs) memcpy(u, inputs, n_u);
@@ -437,6 +448,7 @@ int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const dou
         if (inputs) mbdy_enter_row(core, inputs += core->model->n_u);
         int status = advance(core, H, h, order, !inputs && core->integrator->strides);
         if (status != MBDY_OK) return status;
+        core->now = begun + (*done + 1) * H;
         if (inputs) memcpy(u, inputs, n_u), mbdy_decide(core, NULL, NULL);
         status = mbdy_outputs(core, NULL, NULL, NULL);
         if (status != MBDY_OK) {

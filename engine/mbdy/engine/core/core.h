@@ -126,6 +126,19 @@ const double *mbdy_acted(mbdy_core *core, const double *u);
 /* The core's own x becomes this one, which is no work of its steps. */
 void mbdy_put_state(mbdy_core *core, const double *x);
 
+/* The instant [s] that profiles of joints are followed from; steps move it on. And the inputs with what these add (profiles.c),
+   now, or u at a time. */
+void mbdy_set_time(mbdy_core *core, double time);
+const double *mbdy_inputs_now(mbdy_core *core);
+const double *mbdy_driven(mbdy_core *core, const double *u, double time);
+
+/* The first instant after `time` where a profile bends, infinity where none does. */
+double mbdy_next_bend(const mbdy_core *core, double time);
+
+/* What changes k of points of profiles add to changes u of inputs, and gradients by u to those by k, at the instant. */
+void mbdy_profiles_forward(const mbdy_core *core, const double *k, double *u);
+void mbdy_profiles_reverse(const mbdy_core *core, const double *u, double *k);
+
 /* Scales each quaternion of a vector like x to one, without turning its sign. */
 void mbdy_normalise(const mbdy_model *model, real *x);
 

@@ -80,6 +80,9 @@ struct mbdy_core {
     double *k_new;                      /* constants being made */
     double *x_last;                      /* of steps */
     real *x_stage, *slope[4], *u_stage;  /* of integrators */
+    double *u_driven;   /* inputs with what profiles add */
+    double now, span;   /* [s] the instant, while a communication step is made its begin; and how long that is */
+    double inside;      /* [s] an instant in the piece of profiles that is being stepped through, no number outside of steps */
     double *kept;                        /* by mbdy_keep, before the step */
     double *errors, *rates, *cosines; /* of the rows of loops */
     double *taken; /* by row, to be told: the angle from which lines went to a right angle, 0 where none did */
@@ -122,6 +125,12 @@ static inline int mbdy_is_position(const mbdy_model *m, int i) {
 
 /* Calls the equation with what is in core->arg and core->res. */
 void mbdy_evaluate(mbdy_core *core, int equation);
+
+/* How far from `from` towards `to`, fractions of the communication step, no profile bends, which is the piece from now on,
+   until it is left. And what is added to the change of inputs over a part. */
+double mbdy_enter_piece(mbdy_core *core, double from, double to);
+void mbdy_leave_piece(mbdy_core *core);
+void mbdy_profiles_change(const mbdy_core *core, double from, double part, double *change);
 
 /* Inputs at a fraction of the communication step. */
 const real *mbdy_inputs_at(mbdy_core *core, double fraction, int order);
@@ -225,7 +234,7 @@ void mbdy_loosen(mbdy_core *core);
 void mbdy_forget(mbdy_core *core);
 
 /* The internal step between two fractions of the communication step, in parts between its events; 0 where these do not end. */
-int mbdy_slip(mbdy_core *core, const struct mbdy_course *by, double from, double to);
+int mbdy_slip(mbdy_core *core, const struct mbdy_course *by, double from, double to, double h);
 
 /* Makes laws that may be too steep for steps of h act so that these follow them, at the state and inputs of now; as they
    are again with h = 0. */

@@ -40,7 +40,7 @@ static void look(mbdy_core *core, const double *x, const double *u) {
     struct mbdy_sticking *at = &core->sticking;
     double *const results[] = {at->effort, at->acceleration, at->rate, at->driven, at->coulomb, at->breakaway};
     core->arg[0] = x ? x : core->vector[MBDY_X];
-    core->arg[1] = u ? u : core->vector[MBDY_U];
+    core->arg[1] = u ? u : mbdy_inputs_now(core);
     core->arg[2] = core->vector[MBDY_K];
     for (int i = 0; i < 6; i++) core->res[i] = results[i];
     mbdy_evaluate(core, MBDY_HOLDING);
@@ -263,10 +263,9 @@ static void follow_driven(mbdy_core *core) {
         if (at->driven[i] != 0.0) *sense(core, i) = at->rate[i] > 0.0 ? 1.0 : at->rate[i] < 0.0 ? -1.0 : 0.0;
 }
 
-int mbdy_slip(mbdy_core *core, const struct mbdy_course *by, double from, double to) {
+int mbdy_slip(mbdy_core *core, const struct mbdy_course *by, double from, double to, double h) {
     struct mbdy_sticking *at = &core->sticking;
     const size_t n_x = sizeof(double) * (size_t)core->model->n_x, n = (size_t)core->model->n_senses;
-    double h = by->h;
     for (int event = 0; event < MOST_EVENTS; event++) {
         memcpy(core->x_begin, core->vector[MBDY_X], n_x);
         if (core->model->n_rows) {
@@ -297,7 +296,7 @@ int mbdy_event(mbdy_core *core) {
         at->before[i] = *sense(core, i);
         at->turning[i] = *sense(core, i) != 0.0 && at->margin[i] < NEARLY;
     }
-    changed = mbdy_turn(core, core->vector[MBDY_U]);
+    changed = mbdy_turn(core, mbdy_inputs_now(core));
     for (int i = 0; i < core->model->n_senses; i++) changed |= at->before[i] != *sense(core, i);
     return changed;
 }

@@ -129,7 +129,8 @@ static int stride_taken(mbdy_core *core, const struct stride *s, const struct mb
         core->fault = mbdy_not_finite(s->slope, s->n);
         if (core->fault >= 0) return MBDY_FAILED;
     }
-    const double longest = mbdy_flow_room(core, from, by->H, fmin(by->h, by->past ? MOST_ROWS * by->H : room), by->order);
+    const double begin = core->now + done, bend = mbdy_next_bend(core, begin) - begin, most = fmin(by->h, bend);
+    const double longest = mbdy_flow_room(core, from, by->H, fmin(most, by->past ? MOST_ROWS * by->H : room), by->order);
     const double shortest = SHORTEST * by->H;
     double h = head[NEXT];
     if (!(h > 0.0)) h = first_stride(core, s, by, from, longest), head[LAST_ERROR] = LEAST_ERROR;
@@ -138,6 +139,7 @@ static int stride_taken(mbdy_core *core, const struct stride *s, const struct mb
         h = fmax(shortest, fmin(h, longest));
         if (!by->past && room <= longest && 1.01 * h >= room) h = room;
         const double to = h == room ? 1.0 : from + h / by->H;
+        core->inside = core->model->n_profiles ? begin + 0.5 * h : core->inside;
         work = s->by->attempt(core, from, to, h, by->order, s->slope, s->end, s->error);
         const double error = in_tolerances(core, s->error, x, s->end), raw = power_of(error, alpha);
         if (error <= 1.0) {
@@ -168,6 +170,8 @@ static int stride_taken(mbdy_core *core, const struct stride *s, const struct mb
         head[NEXT] = 0.0;
     }
     memcpy(s->slope, s->by->last(core), stride_bytes(s->each));
+    mbdy_leave_piece(core);
+    if (h >= bend) head[SLOPE] = 0.0;
     head[AHEAD] = 1.0, head[LENGTH] = h, head[PASSED] = head[DONE] = 0.0;
     return MBDY_OK;
 }

@@ -8,6 +8,7 @@ from typing import Any
 from mbdy.engine.files.tables import FileTable
 from mbdy.engine.model.faults import Findings
 from mbdy.engine.model.ports import ports
+from mbdy.engine.model.profiles import start_rates
 from mbdy.engine.model.starts import respelled, start_of
 from mbdy.engine.model.system import Body, Draft
 from mbdy.engine.model.tanks import Tank
@@ -45,6 +46,7 @@ def starts_of(
         elif name in variables or name.partition(".")[0] not in unread:
             start = start_of(name, value, path, [body.name for body in bodies], variables, findings)
             starts[table] |= {} if start is None else {name: start}
+    start_rates(bodies, starts["initial"], findings)
     return tuple(starts.values())
 
 

@@ -32,6 +32,7 @@ from mbdy.engine.model.frames import axes_frame, frame_of, sequence_fault, warn_
 from mbdy.engine.model.joint_values import KEYS, VALUES, independent, joint_values, refuse_key, rotor_axes
 from mbdy.engine.model.laws.sticking import spread
 from mbdy.engine.model.parts import place_of
+from mbdy.engine.model.profiles import slew_points
 from mbdy.engine.model.system import Joint, Vector3, X, Y, Z
 
 UNIT_AXES: Mapping[str, Vector3] = {"x": X, "y": Y, "z": Z}
@@ -75,6 +76,13 @@ def joint_of(table: JointTable, path: str, findings: Findings) -> Joint | None:
     known = [name for name in VALUES if name in KEYS[kind]]
     given = {name: value for name in known if (value := getattr(table, name, None)) is not None}
     given = spread(given, path, findings)
+    if table.slew is not None and "slew" in KEYS[kind]:
+        if "smooth_profile" in given:
+            findings.refuse(f"{path}.slew", "is given beside 'smooth_profile'", "keep one of them")
+        elif joint.n_coordinates != 1:
+            findings.refuse(f"{path}.slew", "needs a joint with exactly one distance or angle", "give it to such a one")
+        elif points := slew_points(joint, table.slew, f"{path}.slew", findings):
+            given["smooth_profile"] = points
     values = joint_values(joint, given, path, findings)
     if kind == "attitude":
         _refuse_driven(values.get("motion", ()), given.get("motion"), path, findings)

@@ -86,6 +86,7 @@ class JointTable(StrictTable):
     at_b: Lengths = ZERO3
     frame_b: Any = None
     axes_in: Any = None
+    slew: Any = None
     axis: Axis | None = None
     axes: Axes | None = None
     sequence: str | None = None

@@ -179,7 +179,7 @@ def _joint(joint: Joint) -> dict[str, Any]:
         for value in law.values:
             numbers = getattr(joint, value.name)
             if value.points:
-                unit = "m" if joint.n_translations else "rad"
+                unit = value.over or ("m" if joint.n_translations else "rad")
                 table[value.name] = [_with_units(point, (unit, "")) for point in numbers]
             elif (law.either or value.table) and numbers == (value.default,) * len(numbers):
                 continue

@@ -16,6 +16,7 @@ from mbdy.engine.model.law import JointValue
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 from mbdy.engine.model.limits import PARALLEL
 from mbdy.engine.model.parts import taking
+from mbdy.engine.model.profiles import PROFILES
 from mbdy.engine.model.units import odd_angle, quantity, real
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 Motion = Literal["free", "prescribed", "switchable"]
 MOTIONS: tuple[str, ...] = get_args(Motion)
 _PLACE = {"at", "frame", "at_b", "frame_b"}
-_POINTS = {name for name, value in JOINT_VALUES.items() if value.points}
+_POINTS = {name for name, value in JOINT_VALUES.items() if value.points} | {"slew"}
 _EFFORT = {*JOINT_VALUES, "motion", "rotor_axis"} - _POINTS
 VALUES = (*JOINT_VALUES, "motion")
 KEYS: Mapping[str, set[str]] = {
@@ -61,6 +62,12 @@ def joint_values(joint: Joint, given: Mapping[str, Any], path: str, findings: Fi
             findings.warn(f"{path}.{value.key}", f"is negative and {what}", "make sure that it is meant")
     if "motion" in given and joint.kind != "fixed":
         values["motion"] = _motion(joint, given["motion"], f"{path}.motion", findings)
+    followed = [name for name in PROFILES if values.get(name)]
+    if len(followed) > 1:
+        findings.refuse(f"{path}.{followed[1]}", f"is given beside '{followed[0]}'", "keep one of them")
+    if followed and "prescribed" not in values.setdefault("motion", ("prescribed",)):
+        message = f"is {values['motion'][0]!r}, and the joint follows a {followed[0]}"
+        findings.refuse(f"{path}.motion", message, 'give motion = "prescribed", or leave it out')
     return _lawful(values, path, findings)
 
 
@@ -226,7 +233,8 @@ def _points(
             path, message, "give it to one with exactly one coordinate, or split the joint with a massless body"
         )
         return ()
-    units = ("m", value.translation) if joint.n_translations else ("rad", value.rotation)
+    first, unit = ("m", value.translation) if joint.n_translations else ("rad", value.rotation)
+    units = (value.over or first, unit)
     example = f'[["-1 {units[0]}", "0.4 {units[1]}"], ["1 {units[0]}", "-0.4 {units[1]}"]]'
     if not isinstance(raw, list) or len(raw) < 2 or not all(isinstance(p, list) and len(p) == 2 for p in raw):
         findings.refuse(path, f"must be two points or more, each a pair, got {shown(raw)}", f"for example {example}")

@@ -27,6 +27,7 @@ class JointValue:
 
     ``speeds``     one for each degree of freedom; otherwise one for each coordinate (a distance or an angle).
     ``points``     a table over the only coordinate instead: pairs of it, increasing, and a value in the unit.
+    ``over``       unit of the first of each pair where that is no coordinate.
     ``parameter``  whether it is a parameter; otherwise it is the start value of the joint's input of that name.
     ``default``    None: must be given where the law is.
     ``minimum``    least value, ``above`` whether that itself is impossible; ``below`` names the law's value that must
@@ -45,6 +46,7 @@ class JointValue:
     _: KW_ONLY
     speeds: bool = False
     points: bool = False
+    over: str = ""
     parameter: bool = True
     default: float | None = 0.0
     minimum: float | None = None
@@ -69,7 +71,7 @@ class JointValue:
 
     def strengths(self, places: Sequence[int]) -> Iterable[int]:
         """Those ``places`` of the value's elements with which an effort scales."""
-        return places[1::2] if self.points else places if self.strength else ()
+        return places[1::2] if self.points and not self.over else places if self.strength else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

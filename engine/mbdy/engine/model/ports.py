@@ -10,7 +10,7 @@ the mass centre as state).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -20,6 +20,7 @@ from mbdy.engine.model.display import html_table
 from mbdy.engine.model.faults import RefusalError, UnknownNameError, shown
 from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, name_of, wheels_of
 from mbdy.engine.model.patterns import LEFT_OUT, matches
+from mbdy.engine.model.profiles import points_of
 from mbdy.engine.model.scale import scales
 from mbdy.engine.model.signal_variables import signal_variables
 from mbdy.engine.model.system import IDENTITY, Body, Model
@@ -196,7 +197,8 @@ class Ports:
 def ports(model: Model) -> Ports:
     """The port table of ``model``."""
     choice = model.port_choice
-    chosen_inputs, hidden_inputs = _chosen(inputs(model), choice.inputs)
+    driven = {name_of(Owner("joint", b.name), "acceleration") for b in model.bodies if points_of(b.joint)}
+    chosen_inputs, hidden_inputs = _chosen(inputs(model), choice.inputs, driven)
     left_out = {v.name for v in hidden_inputs}
     states, starts = _states(model)
     nominal, every, values = scales(model), [], model.starts
@@ -224,11 +226,13 @@ def ports(model: Model) -> Ports:
     )
 
 
-def _chosen(variables: Iterable[Variable], patterns: tuple[str, ...] | None) -> tuple[list[Variable], list[Variable]]:
-    """Those that some pattern means, all without patterns, and the others."""
+def _chosen(
+    variables: Iterable[Variable], patterns: tuple[str, ...] | None, always: Collection[str] = ()
+) -> tuple[list[Variable], list[Variable]]:
+    """Those that some pattern means, or that are ``always`` there, all without patterns; and the others."""
     chosen, others = [], []
     for v in variables:
-        kept = patterns is None or any(matches(v.name, pattern) for pattern in patterns)
+        kept = patterns is None or v.name in always or any(matches(v.name, pattern) for pattern in patterns)
         (chosen if kept else others).append(v)
     return chosen, others
 

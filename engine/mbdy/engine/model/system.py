@@ -41,6 +41,7 @@ from mbdy.engine.model.joint_values import KEYS, VALUES, Motion, independent, jo
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 from mbdy.engine.model.laws.sticking import TABLE, spread
 from mbdy.engine.model.parts import Part, an, kept, named, names, numbers, part, several, starts, taking, text, value
+from mbdy.engine.model.profiles import start_rates
 from mbdy.engine.model.side import Side
 from mbdy.engine.model.signals import ChosenOutput
 from mbdy.engine.model.springs import Spring
@@ -470,7 +471,13 @@ class Model(Part):
             self._start(findings)
 
     def _start(self, findings: Findings) -> None:
-        """Start values that were given as anyone gives them, in SI."""
+        """Start values that were given as anyone gives them, in SI, and rates at which profiles begin."""
+        self._start_in_si(findings)
+        initial = dict(self.initial)
+        start_rates(self.bodies, initial, findings)
+        object.__setattr__(self, "initial", MappingProxyType(initial))
+
+    def _start_in_si(self, findings: Findings) -> None:
         from mbdy.engine.model.ports import ports
         from mbdy.engine.model.starts import respelled, start_of
 

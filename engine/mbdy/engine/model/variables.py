@@ -253,9 +253,9 @@ def parameters(model: Model) -> Iterator[Variable]:
             units = _per_dof(body, value.translation, value.rotation, None if value.points else len(start))
             more: dict[str, Any] = {"minimum": value.minimum}
             if value.points:
-                units = (_per_dof(body, "m", "rad") + units) * len(start)
+                units = (((value.over,) if value.over else _per_dof(body, "m", "rad")) + units) * len(start)
                 more["labels"] = tuple(f"[{k + 1},{i}]" for k in range(len(start)) for i in (1, 2))
-                text = f"{value.text} at the joint of {name}: coordinate, effort"
+                text = f"{value.text} at the joint of {name}: {'time, rate' if value.over else 'coordinate, effort'}"
                 start = (number for point in start for number in point)
             yield from row(jointed, value.key, units, start, text, **more)
     wheels = [(owner, body.wheels[owner.part]) for body in model.bodies for owner in wheels_of(body)]

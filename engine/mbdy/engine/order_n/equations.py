@@ -42,6 +42,7 @@ from mbdy.engine.order_n.layout import layout
 from mbdy.engine.order_n.loop_forces import Closing, Loops
 from mbdy.engine.order_n.loop_kernels import SHORTEST, loop_structure
 from mbdy.engine.order_n.outputs import View, reactions, see_loops, wheel_momenta
+from mbdy.engine.order_n.profiles import profiles
 from mbdy.engine.order_n.resistances import Resistances, resistances
 from mbdy.engine.order_n.rules import Rule, rules
 from mbdy.engine.order_n.seats import seat_on
@@ -100,6 +101,9 @@ class Equations:
 
     switching: Switching | None = None
     """Where laws of effort switch; None where none does."""
+    profiles: tuple[tuple[int, int, int, int], ...] = ()
+    """Of each joint that follows a profile the place in ``u`` of its acceleration and in ``k`` of the points, how many
+    these are, and whether it is a smooth one."""
 
     skeleton: _Skeleton | None = None
     """Of the system that they are of, where bodies are seen in frames along joints."""
@@ -236,6 +240,7 @@ class _Assembly:
             resistances=resistances(self.layout),
             steepest=steepest(self.layout, self.model),
             strengths=strengths(self.model, self.ports),
+            profiles=profiles(self.model, self.ports, self.layout),
             decays=tuple(at.start for at in (*self.layout.loops, *self.layout.gears)),
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,

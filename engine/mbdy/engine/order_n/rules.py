@@ -112,7 +112,7 @@ def _of_element(part: Acting, begin: int, ports: Ports) -> Iterator[Rule]:
 
 def _words(value: JointValue, other: str = "") -> str:
     if value.points:
-        return "must be above the coordinate of the point before"
+        return f"must be above the {'time' if value.over else 'coordinate'} of the point before"
     bounds = [] if value.minimum is None else [f"must be {'>' if value.above else '>='} {value.minimum:g}"]
     return " and ".join(bounds + ([f"must be below '{other}'"] if value.below else []))
 

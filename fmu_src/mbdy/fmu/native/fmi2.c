@@ -190,6 +190,9 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
     const int status = plant_update(it, &changed);
     memset(info, 0, sizeof *info);
     info->valuesOfContinuousStatesChanged = changed;
+    const double next = plant_next_event(it);
+    info->nextEventTimeDefined = isfinite(next);
+    if (info->nextEventTimeDefined) info->nextEventTime = next;
     return (fmi2Status)status;
 }
 

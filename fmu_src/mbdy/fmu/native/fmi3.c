@@ -298,8 +298,10 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *again, f
     if (terminate) *terminate = false;
     if (nominals) *nominals = false;
     if (values) *values = changed != 0 && it->now.exchange != 0.0;
-    if (next_defined) *next_defined = false;
-    if (next) *next = 0.0;
+    const double event = plant_next_event(it);
+    const int ahead = it->now.exchange != 0.0 && isfinite(event);
+    if (next_defined) *next_defined = ahead;
+    if (next) *next = ahead ? event : 0.0;
     return (fmi3Status)status;
 }
 

@@ -86,9 +86,10 @@ static real rosenbrock_step(mbdy_core *core, double from, double to, double h, i
     double *stages = drift + n, *power_slope = stages + STAGES * n, *change = power_slope + n + 1;
     double work[STAGES] = {0.0}, done = 0.0;
     const double *u = mbdy_inputs_at(core, from, order), diagonal = 1.0 / (gamma_ * h);
-    if (order != MBDY_HELD) mbdy_inputs_change(core, from, to - from, order, change);
+    const int varies = order != MBDY_HELD || core->model->n_profiles;
+    if (varies) mbdy_inputs_change(core, from, to - from, order, change);
     else memset(drift, 0, sizeof(double) * (size_t)n), power_slope[n] = 0.0;
-    differentiate(core, u, order != MBDY_HELD ? change : NULL, matrix, power_slope, change + core->model->n_u);
+    differentiate(core, u, varies ? change : NULL, matrix, power_slope, change + core->model->n_u);
     const double power_drift = power_slope[n];
     for (int i = 0; i < n * n; i++) matrix[i] = -matrix[i];
     for (int j = 0; j < n; j++) matrix[j * n + j] += diagonal;

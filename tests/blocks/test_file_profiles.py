@@ -1,0 +1,117 @@
+"""Profiles in model files: joints that follow them in block, batch, runs and FMUs without a signal from outside."""
+
+from __future__ import annotations
+
+import math
+
+import fmpy
+import numpy as np
+import pytest
+
+from mbdy.blocks import Plant, PlantBatch, simulate
+from mbdy.blocks.profiles import CosineSlew
+from mbdy.engine import ModelError, dumps, loads
+from mbdy.fmu import export_fmu
+
+BUS = 'mbdy = 1\n[body.bus]\nmass = 10\ninertia = [1, 2, 3]\njoint = { to = "inertial", kind = "free" }\n'
+ARM = "[body.arm]\nmass = 2\ncom = [0.5, 0, 0]\ninertia = [0.1, 0.2, 0.2]\n"
+SLEW = 'slew = { angle = "90 deg", duration = "2.0005 s", start = "0.10033 s" }'
+RATES = 'profile = [["0 s", "0.1 rad/s"], [1.00033, 0.3], ["2.0005 s", "0 deg/s"]]'
+TURNED = 0.4 / 2 * 1.00033 + 0.3 / 2 * (2.0005 - 1.00033)
+"""[rad] The area under those rates."""
+
+
+def text(*keys: str, kind: str = "revolute") -> str:
+    return BUS + ARM + f'joint = {{ to = "bus", kind = "{kind}", axis = [0, 0, 1], {", ".join(keys)} }}\n'
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "rosenbrock", "dopri5"])
+def test_a_slew_is_exact_wherever_it_begins(integrator):
+    """Steps of 1 ms do not fit its instants; momentum and the balance of work stay."""
+    plant, slew = Plant(loads(text(SLEW)), step="1 ms", integrator=integrator), CosineSlew("90 deg", 2.0005, 0.10033)
+    for time in (1.0, 1.5, 3.0):
+        y = plant.step(time - plant.time)
+        assert y["arm.joint.angle"] == pytest.approx(slew.at(time)[0], abs=1e-11)
+        assert y["arm.joint.rate"] == pytest.approx(slew.at(time)[1], abs=1e-10)
+    assert y["system.angular_momentum"] == pytest.approx(np.zeros(3), abs=1e-12)
+    assert y["system.work_error"] == pytest.approx(0, abs=1e-9)
+
+
+def test_rates_on_lines_in_block_run_and_batch():
+    model = loads(text(RATES))
+    assert model.initial["arm.joint.rate"] == (0.1,)
+    plant = Plant(model, step="1 ms")
+    assert plant.step(3.0)["arm.joint.angle"] == pytest.approx(TURNED, abs=1e-13)
+    run = simulate(model, until=3, every=0.5, step="1 ms")
+    assert run["arm.joint.angle"][-1] == pytest.approx(TURNED, abs=1e-13)
+    batch = PlantBatch(model, 2, step="1 ms")
+    batch["arm.joint.profile[2,2]"] = [0.3, 0.5]
+    assert batch.step(3.0)["arm.joint.angle"] == pytest.approx([TURNED, TURNED + 0.1 * 2.0005], abs=1e-13)
+    x, u = plant.state, np.zeros(len(plant.input_names))
+    rate = plant.state_names.index("arm.joint.rate")
+    times = (0.5, 1.5, 2.5)
+    assert [plant.derivatives(t, x, u)[rate] for t in times] == pytest.approx([0.2 / 1.00033, -0.3 / 1.00017, 0])
+    plant.reset()
+    plant["arm.joint.acceleration"] = 0.1
+    assert plant.step(3.0)["arm.joint.angle"] == pytest.approx(TURNED + 0.1 * 9 / 2, abs=1e-12), "the input adds to it"
+
+
+def test_a_long_stride_does_not_step_over_a_slew():
+    late = 'slew = { angle = 1, duration = "0.5 s", start = "50 s" }'
+    plant = Plant(loads(text(late)), step="100 s", integrator="dopri5")
+    assert plant.step(100.0)["arm.joint.angle"] == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("keys", "kind", "message"),
+    [
+        (
+            ("profile = [[0, 0], [1, 1]]", 'motion = "free"'),
+            "revolute",
+            "motion: is 'free', and the joint follows a profile",
+        ),
+        (("profile = [[0, 0], [0, 1]]",), "revolute", "must be above 0 s of the point before, got 0 s"),
+        (("profile = [['0 m', 0], [1, 1]]",), "revolute", "profile[1][1]: must be a number in s"),
+        (("profile = [[0, 0], [1, '1 m']]",), "revolute", "profile[2][2]: must be a number in rad/s"),
+        (("profile = [[0, 0], [1, 1]]", SLEW), "revolute", "smooth_profile: is given beside 'profile'"),
+        (("slew = { angle = 1 }",), "revolute", "slew.duration: is missing; give it in s"),
+        (("slew = { angle = 1, duration = 0 }",), "revolute", "slew.duration: must be > 0 s, got 0.0"),
+        (("slew = { angle = 1, duration = 1 }",), "prismatic", "slew.angle: unknown key"),
+        (("slew = { angle = 1, duration = 1 }",), "cylindrical", "takes no 'slew'"),
+    ],
+)
+def test_what_is_refused(keys, kind, message):
+    with pytest.raises(ModelError) as caught:
+        loads(text(*keys, kind=kind))
+    assert message in str(caught.value)
+
+
+def test_a_start_that_the_profile_contradicts():
+    with pytest.raises(ModelError, match=r"initial\.arm\.joint\.rate: is 0\.2, and the profile begins at 0\.1"):
+        loads(text(RATES) + "[initial]\narm.joint.rate = 0.2\n")
+    started = loads(text("profile = [[-1, 0], [1, 0.4]]") + "[initial]\narm.joint.angle = 0.5\n")
+    assert started.initial == {"arm.joint.angle": (0.5,), "arm.joint.rate": (0.2,)}
+
+
+def test_it_is_written_back_and_its_input_stays():
+    model = loads(text(SLEW) + "[ports]\ninputs = []\n")
+    assert loads(dumps(model)).bodies == model.bodies
+    plant = Plant(model, step="10 ms")
+    assert plant.input_names == ("arm.joint.acceleration",)
+    assert plant.step(3.0)["arm.joint.angle"] == pytest.approx(math.pi / 2, abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("fmi", "kind"), [("2.0", "native"), ("3.0", "native"), ("2.0", "python")])
+def test_fmus_follow_it_alone(fmi, kind, tmp_path):
+    """Its numbers are parameters; model exchange stops at its instants."""
+    file = tmp_path / "arm.fmu"
+    export_fmu(loads(text(RATES)), file, fmi=fmi, kind=kind, scalars=fmi == "3.0")
+    for sort in ("CoSimulation", "ModelExchange") if kind == "native" else ("CoSimulation",):
+        for start, more in (({}, 0.0), ({"arm.joint.profile[2,2]": 0.5}, 0.1 * 2.0005)):
+            rows = fmpy.simulate_fmu(
+                str(file), stop_time=3.0, output_interval=0.5, output=["arm.joint.angle"], start_values=start,
+                fmi_type=sort, relative_tolerance=1e-9,
+            )  # fmt: skip
+            close = 1e-10 if sort == "CoSimulation" else 1e-6
+            assert rows["arm.joint.angle"][-1] == pytest.approx(TURNED + more, abs=close)
