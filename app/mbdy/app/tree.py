@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mbdy.app.common import counted
 from mbdy.engine import Body, Model
+from mbdy.engine.model.profiles import points_of
 from mbdy.engine.model.topology import ROOT, tree
 
 
@@ -39,13 +40,18 @@ def joint_words(body: Body) -> str:
         words += ["spherical"] if joint.spherical else []
         words += [counted(joint.n_rotations, "rotation")] if joint.rotations else []
     words += [motion for motion in ("prescribed", "switchable") if motion in joint.motion]
+    words += ["follows a profile"] if points_of(joint) else []
     words += [f"on {joint.to}.{joint.node}"] if joint.node else []
+    words += [f"at {_triple(joint.at_b)} m of the body"] if joint.offset else []
     return ", ".join(words)
 
 
 def details(body: Body) -> tuple[str, ...]:
     """Mass, modes, wheels and nodes of a body in words."""
     said = [f"{body.mass:g} kg"]
+    products = (body.inertia[0][1], body.inertia[0][2], body.inertia[1][2])
+    if any(products):
+        said.append(f"tensor entries xy, xz, yz {_triple(products)} kg.m2")
     if body.modes:
         said.append(counted(body.modes, "mode"))
     if body.wheels:
@@ -53,6 +59,10 @@ def details(body: Body) -> tuple[str, ...]:
     if body.nodes:
         said.append(f"{'node' if len(body.nodes) == 1 else 'nodes'} {', '.join(body.nodes)}")
     return tuple(said)
+
+
+def _triple(values: tuple[float, ...]) -> str:
+    return f"[{', '.join(f'{value:.6g}' for value in values)}]"
 
 
 def degrees_of_freedom(model: Model) -> int:

@@ -14,9 +14,9 @@ from mbdy.engine.model.variables import Variable
 
 def respelled(name: str, value: object, variables: Mapping[str, Variable]) -> tuple[str, object]:
     """The name and value that a start goes by: the angles of a spherical joint, a rotation vector, are its attitude."""
-    stem, _, quantity = name.rpartition(".")
-    if quantity == "angle" and name not in variables and f"{stem}.attitude" in variables:
-        return f"{stem}.attitude", {"rotation_vector": value}
+    for v in variables.values() if name not in variables else ():
+        if (v.owner.kind, v.quantity) == ("joint", "attitude") and name == name_of(v.owner, "angle"):
+            return v.name, {"rotation_vector": value}
     return name, value
 
 
