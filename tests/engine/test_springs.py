@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from interpreted import Interpreted
-from mbdy.blocks import Plant
+from mbdy.blocks import FastMotionWarning, Plant
 from mbdy.engine import (
     Body,
     GravityGradient,
@@ -166,6 +166,13 @@ def test_two_masses_on_one_plant():
     plant["spring.s.actuation"] = -3.0  # a cable is never pushed
     plant.step(0.1)
     assert plant["spring.s.tension"] == 0.0
+
+
+def test_too_fast_a_spring_is_named_slack_or_taut():
+    for given in ({}, {"tension_only": True, "length": 2.0}):
+        model = two_masses(stiffness=1e8, **given)
+        with pytest.warns(FastMotionWarning, match=r"spring.s.stiffness = 1e\+08 makes a motion that swings at 19"):
+            Plant(replace(model, initial={"b.position": (1.0, 0.0, 0.0)}), step=1e-3)
 
 
 def test_where_ends_coincide():

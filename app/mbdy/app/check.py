@@ -62,7 +62,7 @@ def counts(plant: Plant) -> dict[str, int]:
 
 
 def _facts(path: Path, plant: Plant, properties: Totals) -> dict[str, Any]:
-    from mbdy.app.modes_and_loops import flexible_facts, loop_facts
+    from mbdy.app.modes_and_loops import element_facts, flexible_facts, loop_facts
 
     return {
         "ok": True,
@@ -88,6 +88,7 @@ def _facts(path: Path, plant: Plant, properties: Totals) -> dict[str, Any]:
             {"name": tank.name, "body": tank.body, "mass": tank.mass, "nozzles": list(tank.nozzle)}
             for tank in plant.model.tanks
         ],
+        "between_bodies": element_facts(plant.model),
         "outputs": [{"name": output.name, **output.given} for output in plant.model.chosen_outputs],
         "counts": counts(plant),
         "totals": {

@@ -1,4 +1,4 @@
-"""What ``mbdy check`` says of flexible bodies, closed loops, gears and chosen outputs."""
+"""What ``mbdy check`` says of flexible bodies, closed loops, gears, springs, contacts and chosen outputs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from mbdy.blocks.too_fast import longest_step
 from mbdy.engine import Assembly, Body, Gear, Loop, Model
 from mbdy.engine.assembly.start import assembly
 from mbdy.engine.linear.fastest_mode import fastest_mode
+from mbdy.engine.model.owners import element
 from mbdy.engine.model.system import Side
 
 LEAST = 1e-6
@@ -51,6 +52,11 @@ def flexible_facts(model: Model) -> dict[str, Any]:
             "step": longest_step(mode.frequency),
         },
     }
+
+
+def element_facts(model: Model) -> list[dict[str, Any]]:
+    """The springs and contacts, for a machine."""
+    return [{"name": str(element(part)), "a": place(part.a), "b": place(part.b)} for part in model.elements]
 
 
 def loop_facts(model: Model) -> dict[str, Any]:
@@ -97,6 +103,8 @@ def lines(model: Model) -> Iterator[tuple[str, str]]:
         what = f"{mode.body}.joint" if mode.mode is None else f"mode {mode.mode} of {mode.body}"
         words = f"{mode.frequency / math.tau:.4g} Hz in the system, most of it {what}"
         yield "fastest mode", words + (", loops and gears open" if model.constraints else "") + follows
+    for k, part in enumerate(model.elements):
+        yield "" if k else "between bodies", f"{element(part)}: {place(part.a)} to {place(part.b)}"
     for k, output in enumerate(model.chosen_outputs):
         yield "" if k else "outputs", f"{output.name}: {output.kind}"
     if not model.constraints:

@@ -23,7 +23,7 @@ FLAT = 1e-9
 MOST_PANELS = 24
 """Panels that a section shows."""
 
-DRAWN = ("omega", "attitude", "joint_rates", "joint_positions", "wheels", "residuals", "loops", "signals")
+DRAWN = ("omega", "attitude", "joint_rates", "joint_positions", "wheels", "residuals", "loops", "springs", "signals")
 """Ports whose outputs have sections of their own."""
 MODAL = ("displacement", "strain_energy")
 """Quantities of modes that have."""
@@ -100,6 +100,7 @@ def sections(run: Run) -> list[Section]:
             "their joints, and the errors of closure, turning rows apart from moving ones.",
             tuple(_loops(run, known)),
         ),
+        Section("Springs and contacts", "Between bodies.", tuple(_between(run, known))),
         Section("Chosen outputs", "Of the model file.", tuple(panel(run, v) for v in known if v.port == "signals")),
         Section(
             "Inputs and commands",
@@ -182,8 +183,14 @@ def _loops(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
                 yield from _errors(run, outputs[what])
 
 
+def _between(run: Run, known: Sequence[Variable]) -> Iterator[Panel]:
+    """What springs and contacts do; of bushings translations and rotations apart."""
+    for v in (v for v in known if v.port == "springs"):
+        yield from (panel(run, v),) if v.size == 1 else _errors(run, v)
+
+
 def _errors(run: Run, variable: Variable) -> Iterator[Panel]:
-    """The errors of a loop or their rates, one panel for each unit."""
+    """The elements of an output, one panel for each unit."""
     values = run[variable.name].reshape(len(run), -1)
     for unit in dict.fromkeys(variable.units):
         places = [k for k, each in enumerate(variable.units) if each == unit]

@@ -80,6 +80,7 @@ class Inputs:
     rest: Port
     switches: Port
     wheel_torques: Port
+    spring_forces: Port
     gravity: Port
     orbit_position: Port
 
@@ -105,6 +106,7 @@ def inputs(table: Ports, values: Array) -> Inputs:
         rest=port("rest"),
         switches=port("switches"),
         wheel_torques=port("wheel_torques"),
+        spring_forces=port("spring_forces"),
         gravity=port("gravity"),
         orbit_position=port("orbit_position"),
     )

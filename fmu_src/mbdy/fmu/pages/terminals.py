@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement
 
-from mbdy.engine.model.owners import Owner, Quantity, points_of, wheels_of
+from mbdy.engine.model.owners import Owner, Quantity, element, points_of, wheels_of
 from mbdy.engine.model.system import Model
 from mbdy.fmu.description.markup import document
 from mbdy.fmu.pages import icon
@@ -16,7 +16,7 @@ from mbdy.fmu.table import Array, Scalar
 from mbdy.fmu.versions import VERSIONS, Version
 
 FOLDER = "terminalsAndIcons"
-EFFORTS: Sequence[Quantity] = ("force", "torque", "flow")
+EFFORTS: Sequence[Quantity] = ("force", "torque", "flow", "actuation")
 """What goes in."""
 CONSEQUENCES: Sequence[Quantity] = ("acceleration", "strain_energy", "reaction", "load", "impulse")
 """What stays out; every other output, what is moved and how fast, comes out."""
@@ -35,7 +35,8 @@ def terminal_files(model: Model, variables: Sequence[Array], fmi: str) -> Mappin
 
 
 def terminals(model: Model, variables: Sequence[Array], version: Version) -> bytes:
-    """terminalsAndIcons.xml: a terminal for each body, joint, wheel, node, set of modes and output that has such."""
+    """terminalsAndIcons.xml: a terminal for each body, joint, wheel, node, set of modes, spring, contact and output
+    that has such."""
     root = Element("fmiTerminalsAndIcons", fmiVersion=version.terminals)
     picture = SubElement(root, "GraphicalRepresentation")
     SubElement(picture, "CoordinateSystem", {**EXTENT, "suggestedScalingFactorTo_mm": "0.1"})
@@ -77,4 +78,5 @@ def _owners(model: Model) -> Iterator[tuple[Owner, str]]:
     yield from (
         (Owner("tank", tank.name), f"Tank {tank.name} in {tank.body}: flow, mass and thrust") for tank in model.tanks
     )
+    yield from ((element(part), f"{part.sort.capitalize()} {part.name}") for part in model.elements)
     yield from ((Owner("output", one.name), f"Output {one.name}, {one.kind}") for one in model.chosen_outputs)
