@@ -1,4 +1,4 @@
-"""Gears in plants: what a motor feels, kept and found starts, switching, locks, redundant gears, a loop beside them."""
+"""Gears in plants: what a motor feels, kept and found starts, switching, locks, redundant gears, linear models."""
 
 from __future__ import annotations
 
