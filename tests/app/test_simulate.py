@@ -358,6 +358,21 @@ def test_inputs_are_recorded_on_request(satellite: Path, tmp_path: Path, mbdy):
     assert "no input matches 'bus.torqe'; nearest: bus.torque" in said.err
 
 
+def test_what_acts_by_itself(satellite: Path, mbdy):
+    when = "left.joint.angle < 0.1 rad: left.joint.torque=0; bus.torque[1]='20 mN*m'"
+    said = mbdy("simulate", satellite, "--until", "2", "--set", "left.joint.torque=0.5", "--when", when, "--json")
+    assert said.status == 0
+    (crossing,) = said.json["crossings"]
+    assert crossing["name"] == "left.joint.angle below 0.1 rad"
+    assert 0 < crossing["time"] < 2
+    for wrong, told in (
+        ("left.joint.angle: x=1", "give OUTPUT > VALUE"),
+        ("left.joint.angel > 1: bus.torque[1]=1", "nearest"),
+    ):
+        said = mbdy("simulate", satellite, "--when", wrong)
+        assert (said.status, told in said.err) == (2, True), said.err
+
+
 def test_steps_by_a_tolerance(satellite: Path, tmp_path: Path, mbdy):
     """A run that is resumed keeps its tolerance and has the bits of the whole; both tell how many steps there were."""
     asked = ("--integrator", "dopri5", "--tolerance", "1e-7", "--every", "0.125")

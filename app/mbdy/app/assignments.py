@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from mbdy.app.common import RequestError
-from mbdy.blocks import Plant, VariableError
+from mbdy.blocks import Condition, Plant, VariableError
 from mbdy.engine import Ports, Variable
 from mbdy.engine.model.faults import ModelWarning, RefusalError
 from mbdy.engine.model.units import odd_angle
 from mbdy.engine.model.values import element, elements
 from mbdy.engine.model.variables import UPPER
 
+WHEN = "--when"
 Entry = Any
 """Text of a number, or a list of entries."""
 
@@ -62,6 +63,25 @@ def assignment(text: str, ports: Ports, option: str = "--set") -> Assignment:
     for remark in dict.fromkeys(values.remarks):
         warnings.warn(f"{option} {text}: {remark}", ModelWarning, stacklevel=2)
     return Assignment(text, name, variable.scalar_names[part], tuple(values.numbers))
+
+
+def conditions(texts: list[str], ports: Ports) -> list[Condition]:
+    """``"panel.joint.angle > 90 deg: panel.joint.locked=true; bus.torque[1]=0"``, each as what acts by itself."""
+    return [_condition(text, ports) for text in texts]
+
+
+def _condition(text: str, ports: Ports) -> Condition:
+    asked, colon, sets = text.partition(":")
+    sign = next((sign for sign in "><" if sign in asked), "")
+    output, _, limit = asked.partition(sign or ">")
+    if not (colon and sign and output.strip() and limit.strip()):
+        example = "'panel.joint.angle > 90 deg: panel.joint.locked=true'"
+        raise RequestError(f"{WHEN} {text}: give OUTPUT > VALUE: NAME=VALUE, or with <, e.g. {WHEN} {example}")
+    given = [assignment(part, ports, WHEN) for part in sets.split(";")]
+    value, sets_by_name = _unquoted(limit.strip()), {one.name: list(one.values) for one in given}
+    if sign == ">":
+        return Condition(output=output.strip(), above=value, set=sets_by_name)
+    return Condition(output=output.strip(), below=value, set=sets_by_name)
 
 
 class _Read:

@@ -41,7 +41,7 @@ from mbdy.app.progress import Tell, busy
 
 if TYPE_CHECKING:
     from mbdy.app.assignments import Assignment
-    from mbdy.blocks import InputTable, Plant, Run, SimulationError
+    from mbdy.blocks import Condition, InputTable, Plant, Run, SimulationError
     from mbdy.engine import Model
     from mbdy.engine.model.contents import SourceFile
 
@@ -151,6 +151,13 @@ def simulate(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any input, parameter or start value; as often as needed."),
     ] = None,
+    when: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OUTPUT > VALUE: NAME=VALUE",
+            help="What acts by itself once an output passes a value (> or <), several NAME=VALUE with ;.",
+        ),
+    ] = None,
     inputs: Annotated[
         Path | None,
         typer.Option(
@@ -203,7 +210,7 @@ def simulate(
     for path, option in ((csv, "-o"), (report, "--report"), (state, "--save-state")):
         if path:
             file_name(path, option, sources=read_for(loaded))
-    from mbdy.app.assignments import assigned
+    from mbdy.app.assignments import assigned, conditions
     from mbdy.blocks.grids import shifted
     from mbdy.engine.model.contents import recorded, source_files
 
@@ -219,6 +226,7 @@ def simulate(
     begin = plant.time
     brought = _brought(plant) if resume else {}
     assignments = assigned(plant, assign or [])
+    acting = conditions(when or [], plant.ports)
     values = {name: value for one in assignments for name, value in zip(one.scalars, one.values, strict=True)}
     table = _table(plant, settings, values)
     given = table.names if table else ()
@@ -229,7 +237,7 @@ def simulate(
     patterns = _parts(outputs) if outputs else None
     wanted = _parts(record or [])
     with busy("simulating") as tell:
-        run, fault = _run(plant, settings, table and table.since(begin), patterns, wanted, tell)
+        run, fault = _run(plant, settings, table and table.since(begin), acting, patterns, wanted, tell)
     if begin:
         crossings = tuple(replace(one, time=one.time + begin) for one in run.crossings)
         run = replace(run, time=shifted(run.time, begin, settings.every), crossings=crossings)
@@ -295,14 +303,14 @@ class Done:
 
     @property
     def strides(self) -> dict[str, str]:
-        """The steps that the integrator chose, in words, where it did."""
-        if self.run.strides is None:
-            return {}
-        accepted, rejected = self.run.strides
-        said = {"steps": f"{accepted} accepted, {rejected} rejected"}
+        """The steps that the integrator chose, where it did, and what switched, in words."""
+        said = {}
+        if self.run.strides is not None:
+            accepted, rejected = self.run.strides
+            said["steps"] = f"{accepted} accepted, {rejected} rejected"
         first = [f"{one.name} {'begins' if one.rising else 'ends'} at {one.time:.9g} s" for one in self.run.crossings]
         more = [f"... {len(first) - MOST_LINES} more"] if len(first) > MOST_LINES else []
-        return said | ({"laws that switch": "\n".join(first[:MOST_LINES] + more)} if first else {})
+        return said | ({"switches": "\n".join(first[:MOST_LINES] + more)} if first else {})
 
     @property
     def where(self) -> str:
@@ -379,6 +387,7 @@ def _run(
     plant: Plant,
     settings: RunSettings,
     table: InputTable | None,
+    conditions: Sequence[Condition],
     patterns: list[str] | None,
     record: list[str],
     tell: Tell,
@@ -395,6 +404,7 @@ def _run(
             every=settings.every,
             inputs=table,
             linear=settings.linear,
+            conditions=conditions,
             outputs=None if patterns is None else [*patterns, *plant.ports.by_name.keys() & set(TOTALS)],
             record=record,
             progress=tell,

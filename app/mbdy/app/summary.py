@@ -188,6 +188,7 @@ def facts(run: Run) -> dict[str, Any]:
     }
     if run.strides is not None:
         result["strides"] = dict(zip(("accepted", "rejected"), run.strides, strict=True))
+    if run.strides is not None or run.crossings:
         result["crossings"] = [attributes(one, "time", "name", "rising") for one in run.crossings]
     for change in drifts(run):
         result["drift"][change.name] = attributes(change, "unit", "worst", "relative")
