@@ -201,11 +201,23 @@ def test_a_joint_off_the_origin():
 
 
 ROD = '[loop.l]\na = "d"\nb = "g"\nkind = "distance"\ndistance = 0.8\nat_b = [0, 0.1, 0]\n'
+TANK = """[tank.fuel]
+body = "arm"
+shape = "sphere"
+radius = 0.3
+density = 1000
+at = [0.2, 0.1, 0]
+mass = 20
+nozzle = "end"
+exhaust_velocity = 2000
+[body.arm.node.end]
+at = [0, 2, 0]
+"""
 SPRING = '[spring.s]\na = "arm"\nb = "g"\nat_b = [0, 0.1, 0]\nstiffness = 5\ndamping = 0.3\nlength = 0.4\n'
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loop", [ROD, SPRING])
+@pytest.mark.parametrize("loop", [ROD, SPRING + TANK])
 def test_formulations_agree_on_joints_off_the_origin(loop):
     part = "mass = 1\ncom = [0.3, 0, 0]\ninertia = [0.1, 0.2, 0.2]\n"
     at = 'at_b = [0, -0.2, 0.1], frame_b = { sequence = "zy", angles = [0.3, 0.4] }'

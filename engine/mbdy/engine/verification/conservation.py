@@ -90,7 +90,9 @@ class Observer:
         ends = np.cumsum([v.size for v in self.differentiated])[:-1]
         rates = {v.name: rate for v, rate in zip(self.differentiated, np.split(y_rate, ends), strict=True)}
         parts = self.reader.parts(x, u, p)
-        motions = tuple(_motion(part, outputs, rates, _lost(self.reader, j, outputs)) for j, part in enumerate(parts))
+        motions = tuple(
+            _motion(part, outputs, rates, _lost(self.reader, j, part, outputs)) for j, part in enumerate(parts)
+        )
         geared = sum(
             abs(effort * parts[self.model.index[freedom.body]].motion.u[freedom.place])
             for gear, freedoms in self.gears
@@ -99,11 +101,12 @@ class Observer:
         return Instant(motions, self.reader.gravity(u), outputs, rates, self.model.loops, geared)
 
 
-def _lost(reader: Reader, body: int, outputs: Mapping[str, Array]) -> tuple[Array, Array]:
-    """`InertialMotion.lost` of a body."""
-    name, linear, angular = reader.model.bodies[body].name, np.zeros(3), np.zeros(3)
-    C, omega, velocity = rotation(outputs[f"{name}.attitude"]), outputs[f"{name}.omega"], outputs[f"{name}.velocity"]
-    arm = outputs[f"{name}.position"] - outputs["system.centre_of_mass"]
+def _lost(reader: Reader, body: int, part: Part, outputs: Mapping[str, Array]) -> tuple[Array, Array]:
+    """`InertialMotion.lost` of a body, from where its joint is."""
+    name, linear, angular = part.body.name, np.zeros(3), np.zeros(3)
+    C, omega, place = rotation(outputs[f"{name}.attitude"]), outputs[f"{name}.omega"], part.constants.joint_at
+    velocity = outputs[f"{name}.velocity"] + C @ np.cross(omega, place)
+    arm = outputs[f"{name}.position"] + C @ place - outputs["system.centre_of_mass"]
     for each in reader.leaving:
         if each.body == body:
             linear = linear + C @ each.lost(omega, C.T @ velocity)[3:]

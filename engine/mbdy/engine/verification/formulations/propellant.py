@@ -46,8 +46,12 @@ class Discharge:
 def filled(table: Ports, tank: Tank, part: Part, mass: float, p: Array) -> tuple[Part, Array]:
     """``part`` with a ``mass`` of propellant in it, and the spatial inertia (6, 6) of a unit of it that goes first."""
     k = {name: p[table.by_name[f"tank.{tank.name}.{name}"].places] for name in tank_parameters(tank)}
-    (m, first, second), missed = (_tabled if tank.table else _shaped)(tank, k, mass)
     constants = part.constants
+    if tank.table:
+        k["table"] = k["table"].reshape(-1, ROW) - np.concatenate([[0.0], constants.joint_at, np.zeros(ROW - 4)])
+    else:
+        k["at"] = k["at"] - constants.joint_at
+    (m, first, second), missed = (_tabled if tank.table else _shaped)(tank, k, mass)
     whole = constants.mass + m
     own = constants.mass * constants.com
     com = (own + first) / whole if whole else constants.com
