@@ -249,3 +249,27 @@ def test_what_springs_are_kept_out_of():
     floated = replace(chain(1, kind="attitude"), springs=(tied,))
     with pytest.raises(ModelError, match="beside a root of kind attitude"):
         keep_rules(floated)
+
+
+def test_a_massless_strut_is_pointed_here():
+    strut = """
+mbdy = 1
+[body.arm]
+mass = 1
+com = [0.5, 0, 0]
+inertia = [0.1, 0.1, 0.1]
+joint = { to = "inertial", kind = "revolute", axis = [0, 0, 1] }
+[body.strut]
+mass = 0
+joint = { to = "inertial", kind = "revolute", axis = [0, 0, 1], at = [0, -1, 0] }
+[body.piston]
+mass = 0
+joint = { to = "strut", kind = "prismatic", axis = [1, 0, 0], stiffness = 100 }
+[loop.pin]
+a = "arm"
+at_a = [1, 0, 0]
+b = "piston"
+rows = [4, 5]
+"""
+    with pytest.raises(ModelError, match=r"a massless strut that a loop closes is a \[spring.NAME\] between its ends"):
+        loads(strut)

@@ -178,10 +178,21 @@ def _fault(body: Body, idle: Sequence[int], model: Model) -> Fault:
     if body.flex:
         needed = "more than its modes move of it, or take out the mode that only repeats it,"
     remedy = f"give '{body.name}' {needed} or take the freedom away"
+    if _closes(body, model):
+        remedy += "; a massless strut that a loop closes is a [spring.NAME] between its ends, without its bodies"
     heaviest = max(model.bodies, key=_size)
     if 0 < _size(body) <= PIVOT_ROUNDING * _size(heaviest):
         remedy = f"its own is rounding beside that of '{heaviest.name}': check the units there"
     return Fault(path_of(("body", body.name, "joint")), message, remedy)
+
+
+def _closes(body: Body, model: Model) -> bool:
+    """Whether a body without mass, or one that it carries, is where a loop closes."""
+    closed = {side.body for loop in model.loops for side in (loop.a, loop.b)}
+    carried = [body.name]
+    for name in carried:
+        carried += [b.name for b in model.bodies if b.joint.to == name]
+    return body.mass == 0 and not closed.isdisjoint(carried)
 
 
 def _size(body: Body) -> float:
