@@ -282,6 +282,12 @@ def test_a_linear_system_has_what_is_held_as_locked() -> None:
         Plant(MODEL, dynamics=Linear())
 
 
+def test_a_bearing_of_a_wheel_takes_no_table() -> None:
+    text = "mbdy = 1\n[body.b]\nmass = 1\ninertia = [1, 1, 1]\njoint = { to = 'inertial', kind = 'free' }\n"
+    with pytest.raises(ModelError, match=r"wheel.w.friction: .* no table; .* rotor a body on a revolute joint"):
+        loads(text + "wheel.w = { axis = [0, 0, 1], inertia = 0.1, friction = { coulomb = 1 } }")
+
+
 @pytest.mark.parametrize(
     ("friction", "fault"),
     [
@@ -298,6 +304,66 @@ def test_bad_friction_is_refused_by_name(friction: str, fault: str) -> None:
     with pytest.raises(ModelError, match=fault):
         loads("mbdy = 1\n[body.b]\nmass = 1\ninertia = [1, 1, 1]\n[body.b.joint]\nto = 'inertial'\nkind = 'revolute'\n"
               f"axis = [0, 0, 1]\nfriction = {friction}")  # fmt: skip
+
+
+def test_a_rotor_on_a_free_body_runs_down_and_stays() -> None:
+    """Both take part: the rate falls by c (1/J + 1/bus)."""
+    spin, friction, J, bus = 10.0, 0.01, 0.04, 4.0
+    plant = Plant(
+        loads(f"""
+mbdy = 1
+[body.bus]
+mass = 20
+inertia = [2, 3, {bus}]
+joint = {{ to = "inertial", kind = "free" }}
+[body.rotor]
+mass = 1
+inertia = [0.02, 0.02, {J}]
+joint = {{ to = "bus", kind = "revolute", axis = [0, 0, 1], friction = {{ coulomb = {friction} }} }}
+[initial]
+rotor.joint.rate = {spin}
+bus.omega = [0, 0, 0.03]
+"""),
+        step=1e-2,
+    )
+    start, stop = np.array(plant["system.angular_momentum"]), spin / (friction * (1 / J + 1 / bus))
+    assert plant.step(stop - 0.01)["rotor.joint.rate"] == pytest.approx(0.01 * spin / stop, rel=1e-8)
+    y = plant.step(0.02)
+    assert (y["rotor.joint.rate"], angle := y["rotor.joint.angle"]) == (0.0, pytest.approx(spin * stop / 2, rel=1e-9))
+    y = plant.step(1000.0)
+    assert (y["rotor.joint.rate"], y["rotor.joint.angle"]) == (0.0, angle)
+    np.testing.assert_allclose(y["system.angular_momentum"], start, rtol=1e-12)
+
+
+def test_joints_that_are_geared_hold_together() -> None:
+    """The driver feels its own friction and twice that of what turns twice as fast."""
+    joint = '{ to = "inertial", kind = "revolute", axis = [0, 0, 1], friction = { coulomb = %s } }'
+    plant = Plant(
+        loads(f"""
+mbdy = 1
+[body.driver]
+mass = 1
+inertia = [1, 1, 1]
+joint = {joint % 1}
+[body.follower]
+mass = 1
+inertia = [1, 1, 0.5]
+joint = {joint % 0.4}
+[gear.g]
+driver = "driver.joint"
+follower = "follower.joint"
+ratio = 2
+"""),
+        step=1e-2,
+    )
+    plant["driver.joint.torque"] = 1.79
+    y = plant.step(1.0)
+    assert (y["driver.joint.rate"], y["follower.joint.rate"]) == (0.0, 0.0)
+    plant["driver.joint.torque"] = 1.81
+    assert plant.step(1.0)["driver.joint.rate"] == pytest.approx((1.81 - 1.8) / (1 + 4 * 0.5), rel=1e-9)
+    plant["driver.joint.torque"] = 0.0
+    y = plant.step(1.0)
+    assert (y["driver.joint.rate"], y["follower.joint.rate"]) == (0.0, 0.0)
 
 
 def test_a_joint_made_in_python_takes_what_a_file_takes() -> None:

@@ -5,6 +5,7 @@ A number is in SI, text carries its unit; what is judged of one value alone is j
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -80,7 +81,14 @@ def _rotation_form(value: object) -> str:
 def bearing_number(value: JointValue) -> Any:
     """The type of a number of a bearing."""
     unit = value.rotation
-    return Annotated[float, BeforeValidator(partial(quantity, unit=unit)), _bounded(unit, zero=not value.above)]
+
+    def number(given: object) -> float:
+        if isinstance(given, Mapping):
+            raise RefusalError(f"a bearing of a wheel takes a number in {unit}, no table",
+                               "friction sticks at joints: make the rotor a body on a revolute joint")  # fmt: skip
+        return quantity(given, unit)
+
+    return Annotated[float, BeforeValidator(number), _bounded(unit, zero=not value.above)]
 
 
 BodyMass = Annotated[Mass, _bounded("kg", "give the mass as a non-negative number")]
