@@ -80,6 +80,7 @@ def test_rounding_leaves_no_negative_moment():
         ("inertia = { xx = 1, yy = '2 m', xi = 2 }", "inertia.xi: unknown key; "),
         ("inertia = { xx = 1, yy = '2 m', xi = 2 }", "inertia.yy: must be a number in kg.m2"),
         ("inertia = { xx = 1, yy = 1, zz = 1, products = 'both' }", 'products: must be "tensor" or "integrals", got'),
+        ("inertia = { xx = 1, yy = 1, zz = 1, products = [1] }", 'products: must be "tensor" or "integrals", got [1]'),
         ("inertia = { xx = 1, yy = 1, zz = -1 }", "body.arm.inertia: has a negative principal moment, -1"),
         ("inertia = [1, 1, 1]\ninertia_about = 'origin'",
          "body.arm.inertia: leaves a principal moment of -1 kg.m2 about the mass centre; the mass alone has 2 kg.m2"),

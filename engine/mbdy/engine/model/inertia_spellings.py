@@ -39,7 +39,7 @@ def rows_of_entries(table: Mapping[str, Any], path: str, findings: Findings) -> 
         if key in table
     }
     reading = table.get("products")
-    if reading is not None and reading not in READINGS:
+    if reading is not None and not (isinstance(reading, str) and reading in READINGS):
         findings.refuse(f"{path}.products", f'must be "tensor" or "integrals", got {shown(reading)}', _REMEDY)
     elif reading is None and (product := next((key for key in PRODUCTS if entries.get(key)), "")):
         message = f"{entries[product]:g} can be read two ways, of opposite sign"
