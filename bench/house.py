@@ -51,7 +51,7 @@ BUILT_SINCE = {
     "files that go to the compiler together": 250,
     "tables of FMUs, folded": 80,
     "rigs: packets in C and NumPy, what machines are like, figures, pages, recordings, ZeroMQ": 1700,
-    "steps by a tolerance, events in them, what acts by itself": 1060,
+    "steps by a tolerance, events in them, what acts by itself": 1210,
     "outputs of one's choosing": 650,
     "springs of spherical joints": 200,
     "profiles in model files": 340,

@@ -60,7 +60,9 @@ def test_errors_follow_the_tolerance(tolerance):
 
 
 @pytest.mark.parametrize(
-    "model", [chain(3), four_bar(rate=3.0, gravity=(0.0, -9.81, 0.0))], ids=lambda model: model.name
+    "model",
+    [chain(3), pytest.param(four_bar(rate=3.0, gravity=(0.0, -9.81, 0.0)), marks=pytest.mark.slow)],
+    ids=["chain", "four-bar"],
 )
 def test_as_small_equal_steps(model):
     """Loops are settled at each stride and row; the balance of work closes to the tolerance."""
@@ -303,6 +305,7 @@ load.joint.velocity = 0.25
 """
 
 
+@pytest.mark.slow
 def test_a_tether_becomes_taut_and_a_contact_touches(tmp_path):
     """After a flight of half a metre, for half a swing; and back at the same speed, 1.8 m on."""
     (tmp_path / "tether.toml").write_text(TETHER)
