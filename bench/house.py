@@ -56,7 +56,7 @@ BUILT_SINCE = {
     "springs of spherical joints": 200,
     "profiles in model files": 340,
     "spellings: places and axes on the outboard body, entries of inertia, defaults": 390,
-    "gears, rotors of motors": 1020,
+    "gears, rotors of motors": 1060,
     "rigs: the loop in C, its keepers, packets that act, faults on purpose": 2370,
     "springs and contacts between bodies": 1640,
     "tanks": 1190,

@@ -10,7 +10,7 @@ import pytest
 
 from geared import CRAFT, SHAFTS
 from mbdy.blocks import Plant, StartMovedWarning
-from mbdy.engine import ModelError, linearize, loads
+from mbdy.engine import ModelError, linearize, loads, verify
 
 SHAFTS_MODEL = loads(SHAFTS)
 
@@ -121,3 +121,13 @@ def test_linear_models_have_the_motion_that_gears_leave() -> None:
     assert len(lin.states) == 2
     assert (lin.C[0] @ lin.B)[0] == pytest.approx(2 / 14)
     np.testing.assert_allclose(lin.D[1:, 0], np.array([-12, 6, 6]) / 14, rtol=1e-9)
+
+
+def test_second_opinions_have_gears() -> None:
+    """Kane's equations, and the family with multipliers; those without rows for gears say so."""
+    result = verify(SHAFTS_MODEL, states=3)
+    assert result.agrees
+    outside = {one.name: one.uncovered for one in result.comparisons}
+    assert not outside["kane"]
+    assert not outside["penrose"]
+    assert "gear 'differential' ties joints" in outside["jpl"]

@@ -220,7 +220,7 @@ class _Run:
             differences[rows] /= self._scales(largest[rows].max(axis=0))
         row, finding = _worst(self.points, differences.max(axis=1))
         variable = self.ports.state_names[int(np.argmax(differences[row]))] if finding.figure else ""
-        forces, force = self._forces(other) if self.model.constraints else (None, "")
+        forces, force = self._forces(other) if self.model.constraints and other.tells_forces else (None, "")
         return Comparison(*label, (), finding, variable, seconds, forces, force, other.family)
 
     def _forces(self, other: Formulation) -> tuple[Finding, str]:

@@ -22,7 +22,7 @@ from mbdy.engine.model.system import Model
 from mbdy.engine.model.values import chosen
 from mbdy.engine.verification.formulations import barycentric, complement, constrained, kane, solutions
 from mbdy.engine.verification.formulations.constrained import Multipliers, derivatives_by, multipliers_by
-from mbdy.engine.verification.formulations.values import Derivatives, UncoveredError, rigid_trees
+from mbdy.engine.verification.formulations.values import Derivatives, UncoveredError, geared_trees
 
 __all__ = ["FORMULATIONS", "ORDER_N", "Derivatives", "Formulation", "Multipliers", "UncoveredError", "formulation"]
 
@@ -68,6 +68,11 @@ class Formulation:
             raise UncoveredError(f"formulation {self.name!r} is for trees and has no forces of loops and gears")
         return _of_whole(self._multipliers(model.whole), model)
 
+    @property
+    def tells_forces(self) -> bool:
+        """Whether it has `multipliers`."""
+        return self._multipliers is not None
+
     def _cover(self, model: Model) -> None:
         if outside := self.uncovered(model):
             raise UncoveredError(f"formulation {self.name!r} does not cover {model.name!r}: {'; '.join(outside)}")
@@ -97,7 +102,7 @@ FORMULATIONS: Mapping[str, Formulation] = MappingProxyType(
     {
         second.name: second
         for second in (
-            Formulation("kane", "Kane's matrix form", kane.SOURCE, rigid_trees, kane.derivatives),
+            Formulation("kane", "Kane's matrix form", kane.SOURCE, geared_trees, kane.derivatives),
             Formulation("jpl", "augmented bodies", barycentric.SOURCE, barycentric.uncovered, barycentric.derivatives),
             Formulation(
                 "huston", "partial velocity arrays", complement.SOURCE, complement.uncovered, complement.derivatives

@@ -8,6 +8,7 @@ body, the general joint asks for more, in the same notation:
   share of the remainder acceleration is Coriolis' ``2 w x Delta s``.
 - Any body may join to N. A floating root's translation is that of its origin, not of its mass centre.
 - A wheel leaves ``I - J a a^T`` to its body, adds ``a h`` to its angular momentum and ``-a tau`` to its torque.
+- Gears hold sums of the speeds (`geared`).
 - An ``attitude`` root is the floating one, with gravity left out; the system's mass centre has its own acceleration.
 """
 
@@ -35,6 +36,9 @@ from mbdy.engine.verification.formulations.values import (
 
 SOURCE = "E. T. Stoneking, Implementation of Kane's Method (AIAA GNC 2013), Eqs. 20-49 and Table 1"
 
+RANK = 1e-9
+"""Singular values of gears' rows of norm 1 below this are of rows that repeat others."""
+
 
 def derivatives(model: Model) -> Derivatives:
     """``x' = f(x, u, p)`` of ``model`` by Kane's equations."""
@@ -42,9 +46,39 @@ def derivatives(model: Model) -> Derivatives:
 
     def evaluate(x: Array, u: Array, p: Array) -> Array:
         assembly = Assembly(reader, x, u, p)
-        return assembly.rates(solved(assembly.COEF, assembly.RHS, assembly.fixed, assembly.known))
+        return assembly.rates(geared(assembly, u, p) if reader.model.gears else assembly.solution())
 
     return evaluate
+
+
+def geared(assembly: Assembly, u: Array, p: Array) -> Array:
+    """``u'`` where gears hold ``c . u' = -2/T c . u - (c . q - offset) / T^2``: ``u' = u0' + B z``, B being what the
+    gears and what is fixed leave, and ``B^T COEF B z = B^T (RHS - COEF u0')`` (Eq. 46, speeds constrained)."""
+    model, table = assembly.reader.model, assembly.reader.ports
+    rows, wanted = [*np.eye(len(assembly.known))[assembly.fixed]], [*assembly.known[assembly.fixed]]
+    for gear in model.gears:
+        name = f"gear.{gear.name}"
+        factor, offset, time = (
+            p[table.by_name[f"{name}.{what}"].places] for what in ("factor", "offset", "time_constant")
+        )
+        if not (u[table.by_name[f"{name}.closed"].offset] > 0 if gear.switchable else gear.closed):
+            continue
+        row, gap, size = np.zeros(len(assembly.known)), -offset[0], float(np.linalg.norm(factor))
+        for c, freedom in zip(factor, model.freedoms(gear), strict=True):
+            j = model.index[freedom.body]
+            row[assembly.columns[j].start + freedom.place] = c
+            gap += c * assembly.parts[j].motion.q[freedom.place]
+        decay = 1.0 / time[0] if time[0] else 0.0
+        rows.append(row / size)
+        wanted.append((-2.0 * decay * row @ assembly.speeds - decay**2 * gap) / size)
+    if not rows:
+        return assembly.solution()
+    left, sizes, right = np.linalg.svd(np.array(rows))
+    rank = int(np.sum(sizes > RANK))
+    given = right[:rank].T @ ((left[:, :rank].T @ np.array(wanted)) / sizes[:rank])
+    B, COEF = right[rank:].T, assembly.COEF
+    free = np.zeros(B.shape[1], dtype=np.bool_)
+    return given + B @ solved(B.T @ COEF @ B, B.T @ (assembly.RHS - COEF @ given), free, np.zeros(B.shape[1]))
 
 
 class Assembly:
@@ -71,6 +105,10 @@ class Assembly:
         self._partial_velocities()
         self._remainder_accelerations()
         self._assemble()
+
+    def solution(self) -> Array:
+        """``u'`` of Eq. (46) as it is."""
+        return solved(self.COEF, self.RHS, self.fixed, self.known)
 
     def _place_bodies(self) -> None:
         """Matrices C to N, mass centres p, joints G and partials of slides Delta, all in N.

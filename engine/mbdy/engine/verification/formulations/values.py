@@ -117,7 +117,12 @@ class Part:
 
 
 def rigid_trees(model: Model) -> tuple[str, ...]:
-    """What of ``model`` is no tree of rigid bodies, a sentence each."""
+    """What of ``model`` is no tree of rigid bodies without gears, a sentence each."""
+    return (*geared_trees(model), *(f"gear {gear.name!r} ties joints" for gear in model.gears))
+
+
+def geared_trees(model: Model) -> tuple[str, ...]:
+    """The same where gears are none of it."""
     said = []
     for body in model.bodies:
         joint = body.joint
@@ -125,8 +130,7 @@ def rigid_trees(model: Model) -> tuple[str, ...]:
             said.append(f"body {body.name!r} is flexible")
         if joint.node and joint.to != INERTIAL and model.body(joint.to).flex:
             said.append(f"the joint of {body.name!r} sits on node {joint.node!r} of the flexible body {joint.to!r}")
-    said += [f"loop {loop.name!r} closes the tree of joints" for loop in model.loops]
-    return (*said, *(f"gear {gear.name!r} ties joints" for gear in model.gears))
+    return (*said, *(f"loop {loop.name!r} closes the tree of joints" for loop in model.loops))
 
 
 def turn(part: Part) -> Array:
