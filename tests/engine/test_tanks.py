@@ -30,7 +30,14 @@ inertia = 0.1
 mass = 7
 com = [0.2, 0.1, 0]
 inertia = [0.3, 0.4, 0.5]
-joint = { to = "bus", kind = "revolute", axis = [0, 0.3, 1], at = [0, 0.5, 0], stiffness = 40, motion = "switchable" }
+[body.arm.joint]
+to = "bus"
+kind = "revolute"
+axis = [0, 0.3, 1]
+at = [0, 0.5, 0]
+at_b = [0.05, 0, 0.1]
+stiffness = 40
+motion = "switchable"
 [body.arm.node]
 tip.at = [0.3, 0, -0.1]
 tap.at = [0.3, 0, 0.1]
@@ -83,7 +90,7 @@ mass = 2
 ROOTS = {
     "free": 'to = "inertial", kind = "free"',
     "attitude": 'to = "inertial", kind = "attitude"',
-    "planar": 'to = "inertial", kind = "planar"',
+    "planar": 'to = "inertial", kind = "planar", at_b = [0.1, 0.2, 0]',
     "slides": 'to = "inertial", translation = [[1, 0, 0], [1, 1, 0]], rotation = "spherical"',
     "pivot": 'to = "inertial", kind = "spherical"',
 }
@@ -99,11 +106,49 @@ closed = false
 """
 
 
+BOOM = """
+[body.boom]
+joint = { to = "bus", kind = "revolute", axis = [0, 1, 0], at = [0.5, 0, 0] }
+[body.boom.flex.beam]
+length = 2
+mass_per_length = 2
+bending_stiffness = 100
+modes = [2, 2]
+"""
+OTHER = """
+[body.other]
+mass = 10
+com = [0.1, 0.1, 0]
+inertia = [1, 1, 1]
+joint = { to = "inertial", kind = "free" }
+node.jet = { at = [0, 0, -0.3] }
+[tank.point]
+body = "other"
+shape = "point"
+at = [0.1, 0.2, 0.3]
+mass = 2
+nozzle = "jet"
+exhaust_velocity = 30
+[spring.line]
+a = "other.jet"
+b = "arm.tip"
+stiffness = 20
+length = 0.3
+"""
+GRADIENT = """
+[system]
+gravity_gradient = true
+"""
+
+
 def system(root: str = "free", more: str = "") -> Model:
     return loads(SYSTEM.replace("ROOT", ROOTS[root]) + more)
 
 
-@pytest.mark.parametrize(("root", "more"), [*((root, "") for root in ROOTS), ("free", LOOP), ("attitude", LOOP)])
+@pytest.mark.parametrize(
+    ("root", "more"),
+    [*((root, "") for root in ROOTS), *(("attitude", more) for more in (LOOP, BOOM, GRADIENT)), ("free", LOOP + OTHER)],
+)
 def test_second_opinions_and_laws_of_mechanics_agree(root: str, more: str):
     said = verify(system(root, more), states=3)
     assert said.agrees, str(said)

@@ -18,6 +18,7 @@ from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.tank_variables import tank_parameters
 from mbdy.engine.model.tanks import ROW, Tank
 from mbdy.engine.verification.formulations.flexible import STEP, cross_matrix, mass_matrix
+from mbdy.engine.verification.formulations.forces import mass_centre
 from mbdy.engine.verification.formulations.kinematics import Columns, Frame, kinematics
 from mbdy.engine.verification.formulations.values import Array, Part, cross
 
@@ -186,7 +187,7 @@ def of_mass_centre(columns: Columns, parts: Sequence[Part], leaving: Sequence[Di
     says, and its acceleration less than forces over mass; inertial axes."""
     frames = kinematics(columns, parts).bodies
     w, mass = np.where(columns.still, 0.0, columns.speeds(parts)), sum(part.constants.mass for part in parts)
-    centre = sum(part.constants.mass * (f.r + f.C @ part.constants.com) for f, part in zip(frames, parts, strict=True))
+    centre = sum(part.constants.mass * (f.r + f.C @ mass_centre(part)) for f, part in zip(frames, parts, strict=True))
     slip, slowed = np.zeros(3), np.zeros(3)
     for each in leaving:
         frame, V = frames[each.body], frames[each.body].J @ w
