@@ -257,6 +257,10 @@ def test_friction_that_sticks_is_located(tmp_path):
     """Each half swing takes 2 x 0.7 / 8 of the amplitude; the sixth ends where the spring is held, for good."""
     (tmp_path / "arm.toml").write_text(STICKS)
     plant = Plant(tmp_path / "arm.toml", integrator=NAME, tolerance=1e-11)
+    near = simulate(
+        tmp_path / "arm.toml", until=6, every=0.1, integrator=NAME
+    )  # with a row in the last stride before it
+    assert [one.time for one in near.crossings] == pytest.approx([6 * np.pi / 4], abs=1e-8)
     run = simulate(plant, until=6, every=0.5)
     assert [(one.name, one.rising) for one in run.crossings] == [("arm.joint.sticking", True)]
     assert run.crossings[0].time == pytest.approx(6 * np.pi / 4, abs=1e-9)

@@ -28,7 +28,7 @@
 
 size_t mbdy_stride_reals(const mbdy_model *m, const mbdy_integrator *integrator) {
     const size_t each = (size_t)m->n_x + 1;
-    const size_t states = 2 * (each - 1) + (size_t)m->n_u + (size_t)m->n_indicators;
+    const size_t states = 2 * (each - 1) + (size_t)m->n_u + (size_t)(m->n_indicators + m->n_senses);
     return integrator->strides ? HEAD + states + ((size_t)integrator->strides->terms + 1) * each : 0;
 }
 
@@ -44,6 +44,7 @@ static struct stride stride_of(mbdy_core *core) {
     struct stride s = {.by = core->integrator->strides, .n = n, .each = n + 1, .head = core->vector[MBDY_STRIDE]};
     s.now = s.head + HEAD, s.u = s.now + n, s.end = s.u + core->model->n_u;
     s.slope = s.end + n, s.terms = s.slope + s.each, s.sides = s.terms + s.by->terms * s.each, s.error = core->slope[2];
+    s.turning = s.sides + core->model->n_indicators;
     s.indicators = core->model->functions[MBDY_INDICATORS] ? core->model->n_indicators : 0;
     return s;
 }
@@ -161,6 +162,7 @@ static int stride_taken(mbdy_core *core, const struct stride *s, const struct mb
     if (core->model->n_senses) {
         const double part = mbdy_turns_at(core, s, by->order, from, h == room ? 1.0 : from + h / by->H);
         if (part <= at.part) at = (struct mbdy_crossing){-1, part}, head[TURNING] = 1.0;
+        for (int i = 0; i < core->model->n_senses; i++) s->turning[i] = core->sticking.turning[i], core->sticking.turning[i] = 0;
     }
     if (at.row >= 0 || head[TURNING] != 0.0) {
         h *= at.part;
@@ -209,7 +211,8 @@ static int stride_ended(mbdy_core *core, const struct stride *s, const struct mb
     if (by->stores_vary) mbdy_shift(core, mbdy_store_work(core, from, to, s->head[LENGTH], by->order));
     if (core->model->n_rows || mbdy_emptied(core, s->terms)) s->head[SLOPE] = 0.0;
     if (s->head[TURNING] != 0.0) {
-        for (int i = 0; i < m->n_senses; i++) senses[i] = core->vector[MBDY_K][m->senses[i]];
+        for (int i = 0; i < m->n_senses; i++)
+            senses[i] = core->vector[MBDY_K][m->senses[i]], core->sticking.turning[i] = s->turning[i] != 0.0;
         mbdy_turn(core, mbdy_inputs_at(core, to, by->order));
         s->head[SLOPE] = s->head[TURNING] = 0.0;
         for (int i = 0; i < m->n_senses; i++) {

@@ -11,11 +11,12 @@
 enum { AHEAD, NEXT, LAST_ERROR, LENGTH, PASSED, DONE, SLOPE, SIDES, TURNING, ACCEPTED, REJECTED, HEAD };
 
 /* The vector STRIDE: that, state and inputs where it was left, end, last slope, polynomial, and by indicator the side of zero on which
-   it is, 1 or -1, 0 while it is zero; twice the side to which it goes at the stride's end. And memory of an attempt. */
+   it is, 1 or -1, 0 while it is zero; twice the side to which it goes at the stride's end; and which friction turns there. And
+   memory of an attempt. */
 struct stride {
     const mbdy_strides *by;
     int n, each, indicators;
-    double *head, *now, *u, *end, *slope, *terms, *sides, *error;
+    double *head, *now, *u, *end, *slope, *terms, *sides, *turning, *error;
 };
 
 /* The sides of indicators at a state and inputs. */
