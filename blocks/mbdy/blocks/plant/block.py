@@ -413,7 +413,10 @@ class Plant:
 
     def derivatives(self, t: float, x: ArrayLike, u: ArrayLike | None = None) -> Array:
         """``x'`` (n_x) at time ``t`` [s] (which profiles of joints follow alone), states ``x`` (n_x) and inputs
-        ``u`` (n_u; those set now where None): the dynamic entry that MRATE was to CSSL III. Changes nothing."""
+        ``u`` (n_u; those set now where None): the dynamic entry that MRATE was to CSSL III. Changes nothing.
+
+        Friction that sticks holds what is at rest in ``x`` and needs no more than it has, and acts against all else.
+        """
         time, dx = self._instant(t), np.empty(len(self._x))
         states, given = self._checked(x, self._x, "states"), self._given(u)
         evaluate = self._functions.plant_derivatives_at
