@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bad_models import SIX, bars, beam, boom, bus, hinged, on, on_bus, panel
-from mbdy.engine.files.joints import plane_axes
 from mbdy.engine.files.loops import ROWS
 from mbdy.engine.files.read import dumps, load, loads, save
 from mbdy.engine.flexible.beam import beam as uniform_beam
 from mbdy.engine.flexible.sid import write_sid
 from mbdy.engine.model.faults import ModelError, ModelWarning
+from mbdy.engine.model.rotations import across as plane_axes
 from mbdy.engine.model.system import IDENTITY, INERTIAL, Body, Flex, Joint, Loop, Model, Node, Side, Wheel
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)

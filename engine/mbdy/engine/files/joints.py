@@ -24,8 +24,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-import numpy as np
-
 from mbdy.engine.files.tables import JointTable
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown
 from mbdy.engine.model.frames import axes_frame, frame_of, sequence_fault, warn_of_angles
@@ -33,6 +31,7 @@ from mbdy.engine.model.joint_values import KEYS, VALUES, independent, joint_valu
 from mbdy.engine.model.laws.sticking import spread
 from mbdy.engine.model.parts import place_of
 from mbdy.engine.model.profiles import slew_points
+from mbdy.engine.model.rotations import across
 from mbdy.engine.model.system import Joint, Vector3, X, Y, Z
 
 UNIT_AXES: Mapping[str, Vector3] = {"x": X, "y": Y, "z": Z}
@@ -101,22 +100,6 @@ def _refuse_driven(motions: Sequence[str], given: object, path: str, findings: F
     return None
 
 
-def plane_axes(normal: Vector3) -> tuple[Vector3, Vector3]:
-    """Two unit axes that make a right-handed triad with ``normal`` (not zero), as the module says."""
-    n = np.array(normal) / np.max(np.abs(normal))
-    n = n / np.linalg.norm(n)
-    first = np.eye(3)[(int(np.argmax(np.abs(n))) + 1) % 3]
-    first = first - (first @ n) * n
-    first = first / np.linalg.norm(first)
-    second = np.cross(n, first)
-    return _vector(first), _vector(second)
-
-
-def _vector(array: np.ndarray) -> Vector3:
-    x, y, z = (float(entry) + 0.0 for entry in array)  # + 0.0 turns -0.0 into 0.0
-    return (x, y, z)
-
-
 def _kind(table: JointTable, path: str, findings: Findings) -> str | None:
     general = table.model_fields_set & {"translation", "rotation"}
     if table.kind is None and not general:
@@ -156,7 +139,7 @@ def _axes(table: JointTable, kind: str) -> tuple[tuple[Vector3, ...], tuple[Vect
         return (), _successive(table, kind), False
     if kind == "planar":
         normal = table.axis or Z
-        return plane_axes(normal), (normal,), False
+        return across(normal), (normal,), False
     if table.axis is None:
         raise RefusalError("is missing", f"a {kind} joint needs a direction in the joint frame, e.g. axis = [0, 0, 1]")
     sliding = (table.axis,) if kind != "revolute" else ()

@@ -43,6 +43,7 @@ from mbdy.engine.model.faults import Fault, Findings, ModelError, ModelWarning, 
 from mbdy.engine.model.inertia_spellings import about_mass_centre
 from mbdy.engine.model.limits import MOST_DEPTH, MOST_LETTERS, MOST_PARTS
 from mbdy.engine.model.parts import place_of
+from mbdy.engine.model.rotors import with_rotors
 from mbdy.engine.model.system import (
     HELD_AT_ORIGIN,
     INERTIAL,
@@ -294,13 +295,15 @@ def _body(
     wheels = {wheel: Wheel(**w.model_dump()) for wheel, w in table.wheel.items()}
     body = Body(
         name=name, joint=joint, mass=material.mass, com=material.com, inertia=material.inertia,
-        wheels=wheels, nodes=material.nodes, flex=material.flex,
+        wheels=wheels, nodes=material.nodes, flex=material.flex, rotor=table.rotor,
     )  # fmt: skip
     if material.unturned:
         unturned[name] = material.unturned
     check_source_nodes(body, table.node, findings)
     warn_of_origin(body, findings)
     check_wheels(body, findings)
+    if findings.faulty(path) or findings.attempt(f"{path}.wheel", with_rotors, (body,)) is None:
+        return replace(body, wheels={name: wheel for name, wheel in wheels.items() if not wheel.explicit})
     return body
 
 

@@ -20,9 +20,11 @@ from mbdy.engine.model.contacts import CONTACT_VALUES
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, path_of, shown
 from mbdy.engine.model.fields import (
     Accelerations,
+    Angle,
     Axes,
     Axis,
     BodyMass,
+    DynamicImbalance,
     GravitationalParameter,
     InertiaAbout,
     InertiaTensor,
@@ -30,6 +32,7 @@ from mbdy.engine.model.fields import (
     OrbitPosition,
     Rotation,
     SpinInertia,
+    StaticImbalance,
     Switch,
     bearing_number,
 )
@@ -98,10 +101,18 @@ class JointTable(StrictTable):
 
 @_with_keys({name: (bearing_number(value), value.default) for name, value in BEARING.items()})
 class WheelTable(StrictTable):
-    """``[body.NAME.wheel.NAME]``: spin ``axis`` [-] in body axes, spin ``inertia`` [kg.m2], and its bearing."""
+    """``[body.NAME.wheel.NAME]``: spin ``axis`` [-] in body axes, spin ``inertia`` [kg.m2], its bearing, and what
+    makes it a rotor of its own."""
 
     axis: Axis
     inertia: SpinInertia
+    angle: Switch = False
+    at: Lengths = ZERO3
+    mass: BodyMass | None = None
+    static_imbalance: StaticImbalance = 0.0
+    static_phase: Angle = 0.0
+    dynamic_imbalance: DynamicImbalance = 0.0
+    dynamic_phase: Angle = 0.0
 
 
 class NodeTable(StrictTable):
@@ -142,6 +153,7 @@ class BodyTable(StrictTable):
     wheel: dict[str, WheelTable] = Field(default_factory=dict)
     node: dict[str, NodeTable] = Field(default_factory=dict)
     flex: FlexTable | None = None
+    rotor: str = ""
 
 
 class LoopTable(StrictTable):

@@ -126,6 +126,8 @@ def _body(body: Body) -> dict[str, Any]:
     if any(any(row) for row in body.inertia) or (body.mass and not body.flex):
         table["inertia"] = _shortest(body.inertia)
     table["joint"] = _joint(body.joint)
+    if body.rotor:
+        table["rotor"] = body.rotor
     for name, wheel in body.wheels.items():
         keys = ("axis", "inertia", *(BEARING if wheel.bearing else ()))
         table.setdefault("wheel", {})[name] = _values(wheel, keys)

@@ -19,7 +19,7 @@ from mbdy.engine.linear.reference_point import Values
 from mbdy.engine.model.collector import collector_still
 from mbdy.engine.model.faults import OptionError, shown
 from mbdy.engine.model.laws import sticks
-from mbdy.engine.model.owners import constraint
+from mbdy.engine.model.owners import constraint, joint_of
 from mbdy.engine.model.ports import ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.values import chosen
@@ -103,6 +103,7 @@ def equations_of(model: Model | str | PathLike[str], dynamics: Dynamics | None =
     if beyond := [*(f"body {b.name!r} is flexible" for b in model.bodies if b.flex),
                   *(f"friction sticks at the joint of {b.name!r}" for b in model.bodies if sticks(b.joint.laws)),
                   *(f"it has the {constraint(one).kind} {one.name!r}" for one in model.constraints),
+                  *(f"{joint_of(b)} is a rotor" for b in model.bodies if b.rotor and not linear),
                   *(f"it has the {one.sort} {one.name!r}" for one in model.elements if not linear)]:  # fmt: skip
         sort = "linear" if linear else "partly linear"
         raise OptionError(

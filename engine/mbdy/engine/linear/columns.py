@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
 
-from mbdy.engine.model.owners import Owner
+from mbdy.engine.model.owners import Owner, joint_of
 from mbdy.engine.model.ports import Ports
-from mbdy.engine.model.system import INERTIAL, Body, Model
+from mbdy.engine.model.system import INERTIAL, Model
 from mbdy.engine.model.variables import Variable
 from mbdy.engine.order_n.equations import Equations
 from mbdy.engine.order_n.layout import Layout, layout
@@ -38,7 +38,7 @@ class Columns:
         self.far_columns = self._inputs(near=False)
         self.far_places = [column.u for column in self.far_columns if column.u is not None]
         self.n_r = self.at.n_x - full.n_q
-        self.efforts = [p for b in model.bodies for p in self.places(b, "joint.force", "joint.torque")]
+        self.efforts = [p for b in model.bodies for p in self.places(joint_of(b), "force", "torque")]
 
     def _coordinates(self) -> list[Column]:
         columns = []
@@ -74,8 +74,8 @@ class Columns:
         roots = [Owner("body", self.model.bodies[j].name) for j in self.floating]
         return load.owner in roots and load.quantity in (("torque",) if self.first_order else ("force", "torque"))
 
-    def places(self, body: Body, *parts: str) -> list[int]:
-        variables = filter(None, (self.table.by_name.get(f"{body.name}.{part}") for part in parts))
+    def places(self, owner: Owner, *parts: str) -> list[int]:
+        variables = filter(None, (self.table.by_name.get(f"{owner}.{part}") for part in parts))
         return [at for v in variables for at in range(v.places.start, v.places.stop)]
 
     @cached_property
@@ -85,9 +85,9 @@ class Columns:
         for j, body in enumerate(self.model.bodies):
             rows = range(self.at.speeds[j].start - self.full.n_q, self.at.speeds[j].stop - self.full.n_q)
             if body.joint.floating:
-                pairs += zip(rows[3:], self.places(body, "torque"), strict=True)
+                pairs += zip(rows[3:], self.places(Owner("body", body.name), "torque"), strict=True)
             else:
-                efforts = self.places(body, "joint.force", "joint.torque")
+                efforts = self.places(joint_of(body), "force", "torque")
                 free = [how != "prescribed" for how in body.joint.motion]
                 pairs += compress(zip(rows, efforts, strict=True), free)
         return [row for row, _ in pairs], [place for _, place in pairs]
@@ -96,7 +96,7 @@ class Columns:
     def jointed(self) -> list[tuple[int, list[int], list[int]]]:
         """Bodies with joints that have efforts: places in u of these and of the springs' rests."""
         return [
-            (j, self.places(body, "joint.force", "joint.torque"), self.places(body, "joint.rest"))
+            (j, self.places(joint_of(body), "force", "torque"), self.places(joint_of(body), "rest"))
             for j, body in enumerate(self.model.bodies)
             if not body.joint.floating and body.joint.n_u
         ]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbdy.engine.linear.operating_point import OperatingPoint
-from mbdy.engine.model.owners import wheels_of
+from mbdy.engine.model.owners import joint_of, wheels_of
 from mbdy.engine.model.ports import speeds
 from mbdy.engine.model.rotations import cross_matrix
 from mbdy.engine.model.system import Body, Model
@@ -107,9 +107,9 @@ def fixed(body: Body, point: OperatingPoint, accelerated: Sequence[str] = ()) ->
     prescribed, locked = ([how == "prescribed" for how in motion], [False] * len(motion))
     for flags, sort in ((prescribed, "prescribed"), (locked, "locked")):
         if switches:
-            for i, value in zip(switches, u[ports.by_name[f"{body.name}.joint.{sort}"].places], strict=True):
+            for i, value in zip(switches, u[ports.by_name[f"{joint_of(body)}.{sort}"].places], strict=True):
                 flags[i] = bool(value)
-    acceleration = ports.by_name.get(f"{body.name}.joint.acceleration")
+    acceleration = ports.by_name.get(f"{joint_of(body)}.acceleration")
     driven = [name in accelerated for name in acceleration.scalar_names] if acceleration else [False] * len(motion)
     held = [name in point.held for part in speeds(body) for name in ports.states[part.state].scalar_names]
     return tuple(

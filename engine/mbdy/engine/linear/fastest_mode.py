@@ -16,7 +16,7 @@ ROUNDING = 1e-13
 """Eigenvalues below this, relative to the largest size of one, are zero."""
 NUDGE = 1e-6
 """[rad, m] Steps of differences."""
-SPEEDS = {"torque": ("rate", "omega"), "force": ("velocity", "rate")}
+SPEEDS = {"torque": ("rate", "omega", "speed"), "force": ("velocity", "rate")}
 """Speeds along which an effort works."""
 Array = np.ndarray
 

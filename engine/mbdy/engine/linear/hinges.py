@@ -14,6 +14,7 @@ import casadi as ca
 from casadi import MX, SX
 
 from mbdy.engine.model.faults import OptionError
+from mbdy.engine.model.owners import joint_of
 from mbdy.engine.model.system import INERTIAL, Model
 from mbdy.engine.model.topology import tree
 from mbdy.engine.order_n import efforts, spatial
@@ -175,7 +176,7 @@ class Hinged:
         return self._drives[hinge.body][1][hinge.turn]
 
     def _effort(self, b: int) -> SX:
-        kind, stem = self.layout.structures[b], f"{self.model.bodies[b].name}.joint"
+        kind, stem = self.layout.structures[b], joint_of(self.model.bodies[b])
         if not kind.form.n_u or kind.floating:
             return SX(0, 1)
         q, rates = self.x[self.layout.q[b]], self.x[self.layout.speeds[b]]
@@ -183,7 +184,7 @@ class Hinged:
         return efforts.effort(kind, self.constants[b], q, rates, torque, rest)
 
     def _drive(self, b: int) -> tuple[SX, SX]:
-        stem = f"{self.model.bodies[b].name}.joint"
+        stem = joint_of(self.model.bodies[b])
         switches = self._inputs(f"{stem}.prescribed", f"{stem}.locked")
         driven = {"acceleration": self._inputs(f"{stem}.acceleration"), "switches": switches}
         return kernels.drive(self.layout.structures[b], driven)

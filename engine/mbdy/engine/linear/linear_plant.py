@@ -32,6 +32,7 @@ from mbdy.engine.linear.hinges import of_longer, refuse_tanks, steepest_of_longe
 from mbdy.engine.linear.reference_point import ReferencePoint, Values
 from mbdy.engine.model.faults import OptionError
 from mbdy.engine.model.laws import JOINT_VALUES
+from mbdy.engine.model.owners import joint_of
 from mbdy.engine.model.ports import whole_inputs
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.variables import switched
@@ -305,9 +306,9 @@ class _Linear(Columns):
         rows, inputs, flags, wanted = [], [], [], []
         for j, body in enumerate(self.model.bodies):
             freedoms, begin = switched(body.joint.motion), self.at.speeds[j].start - self.full.n_q
-            acceleration = self.places(body, "joint.acceleration")
-            efforts = self.places(body, "joint.force", "joint.torque")
-            switches = self.places(body, "joint.prescribed", "joint.locked")
+            acceleration = self.places(joint_of(body), "acceleration")
+            efforts = self.places(joint_of(body), "force", "torque")
+            switches = self.places(joint_of(body), "prescribed", "locked")
             for i in range(body.joint.n_u):
                 if i not in freedoms and begin + i not in lagging:
                     continue

@@ -168,9 +168,10 @@ def _numbers(name: str, value: Value, variable: Variable, part: slice) -> list[f
     Raises `RefusalError` for an output without start value, a wrong count, what is no finite number of that unit.
     """
     if variable.causality == "output" and variable.start_at is None:
-        if variable.owner.kind == "wheel":
-            remedy = f"give its speed, {name_of(variable.owner, 'speed')}"
-            raise RefusalError(f"{name!r} is the momentum of a wheel", remedy)
+        if variable.owner.kind == "wheel" and variable.quantity in (pair := ("speed", "momentum")):
+            other = pair[variable.quantity == "speed"]
+            remedy = f"give its {other}, {name_of(variable.owner, other)}"
+            raise RefusalError(f"{name!r} is the {variable.quantity} of a wheel that starts by its {other}", remedy)
         raise RefusalError(f"{name!r} is an output without a start value", "give start values, inputs, parameters")
     numbers = values_of(name, variable, part, value)
     if not np.isfinite(numbers).all():

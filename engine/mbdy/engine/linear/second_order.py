@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from mbdy.engine.linear.error_coordinates import ErrorCoordinates, fixed, rotation
 from mbdy.engine.linear.operating_point import OperatingPoint
+from mbdy.engine.model.owners import joint_of
 from mbdy.engine.model.system import Body, Model
 
 Array = NDArray[np.float64]
@@ -91,7 +92,7 @@ def generalized_forces(model: Model, point: OperatingPoint, errors: ErrorCoordin
         translation = i < body.joint.n_translations
         if not body.joint.floating:
             sort, at = ("force", i) if translation else ("torque", i - body.joint.n_translations)
-            along[point.ports.by_name[f"{body.name}.joint.{sort}"].offset + at, column] = 1.0
+            along[point.ports.by_name[f"{joint_of(body)}.{sort}"].offset + at, column] = 1.0
             continue
         force, torque = (point.ports.by_name[f"{body.name}.{sort}"].places for sort in ("force", "torque"))
         if not translation:

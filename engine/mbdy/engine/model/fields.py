@@ -95,6 +95,9 @@ BodyMass = Annotated[Mass, _bounded("kg", "give the mass as a non-negative numbe
 SpinInertia = Annotated[
     Inertia, _bounded("kg.m2", "give the rotor's moment of inertia about its spin axis", zero=False)
 ]
+StaticImbalance = Annotated[float, BeforeValidator(partial(quantity, unit="kg.m")), _bounded("kg.m")]
+DynamicImbalance = Annotated[float, BeforeValidator(partial(quantity, unit="kg.m2")), _bounded("kg.m2")]
+Angle = Annotated[float, BeforeValidator(partial(quantity, unit="rad"))]
 Lengths = Annotated[tuple[Length, Length, Length], _sized(3, "three lengths")]
 Accelerations = Annotated[tuple[Acceleration, Acceleration, Acceleration], _sized(3, "three accelerations")]
 Switch = Annotated[bool, BeforeValidator(_truth)]

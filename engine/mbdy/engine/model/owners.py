@@ -51,6 +51,16 @@ def name_of(owner: Owner, quantity: Quantity) -> str:
     return str(owner) if owner.kind == "output" else f"{owner}.{quantity}"
 
 
+def joint_of(body: Body) -> Owner:
+    """The joint of a body; that of a rotor is a wheel of the body that carries it."""
+    return Owner("wheel", body.joint.to, body.rotor) if body.rotor else Owner("joint", body.name)
+
+
+def rate_of(body: Body) -> Quantity:
+    """What the rate of its joint's angles is called."""
+    return "speed" if body.rotor else "rate"
+
+
 def points_of(body: Body) -> tuple[Owner, ...]:
     """The body itself and its nodes: where forces act and motion is seen."""
     return (Owner("body", body.name), *(Owner("node", body.name, node) for node in body.nodes))

@@ -18,7 +18,7 @@ from typing import Literal
 
 from mbdy.engine.model.display import html_table
 from mbdy.engine.model.faults import RefusalError, UnknownNameError, shown
-from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, name_of, wheels_of
+from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, joint_of, name_of, rate_of, wheels_of
 from mbdy.engine.model.patterns import LEFT_OUT, matches
 from mbdy.engine.model.profiles import points_of
 from mbdy.engine.model.scale import scales
@@ -272,12 +272,12 @@ def speeds(body: Body) -> tuple[StatePart, ...]:
         owner = Owner("body", body.name)
         drift: tuple[Owner, Quantity] | None = (SYSTEM, "centre_of_mass_velocity") if joint.kind == "attitude" else None
         return StatePart(owner, "velocity", 3, drift), StatePart(owner, "omega", 3)
-    turning = "omega" if joint.spherical else "rate"
+    turning = "omega" if joint.spherical else rate_of(body)
     return _jointed(body, ("velocity", joint.n_translations), (turning, joint.n_rotations))
 
 
 def _jointed(body: Body, *parts: tuple[Quantity, int]) -> tuple[StatePart, ...]:
-    return tuple(StatePart(Owner("joint", body.name), quantity, size) for quantity, size in parts if size)
+    return tuple(StatePart(joint_of(body), quantity, size) for quantity, size in parts if size)
 
 
 def spins(body: Body, given: Container[str] = ()) -> tuple[StatePart, ...]:

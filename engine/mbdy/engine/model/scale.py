@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, name_of, wheels_of
+from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, joint_of, name_of, rate_of, wheels_of
 from mbdy.engine.model.system import INERTIAL, Body, Model
 from mbdy.engine.model.topology import tree
 
@@ -59,7 +59,7 @@ def _scales(model: Model) -> Iterator[tuple[str, float]]:
     for tank in model.tanks:
         yield name_of(Owner("tank", tank.name), "mass"), least(tank.mass, Owner("tank", tank.name), "mass")
     for body in model.bodies:
-        own, joint = Owner("body", body.name), Owner("joint", body.name)
+        own, joint = Owner("body", body.name), joint_of(body)
         if body.joint.floating:
             position, velocity = least(reach, own, "position"), least(reach, own, "velocity")
             yield name_of(own, "position"), position
@@ -68,7 +68,7 @@ def _scales(model: Model) -> Iterator[tuple[str, float]]:
                 yield name_of(SYSTEM, "centre_of_mass"), position
                 yield name_of(SYSTEM, "centre_of_mass_velocity"), velocity
         for quantity, value in (("displacement", extent(body) or reach), ("velocity", extent(body) or reach),
-                                ("rate", 1.0), ("omega", 1.0)):  # fmt: skip
+                                (rate_of(body), WHEEL_SPEED if body.rotor else 1.0), ("omega", 1.0)):  # fmt: skip
             yield name_of(joint, quantity), least(value, joint, quantity)
         yield name_of(own, "omega"), least(1.0, own, "omega")
         for wheel in wheels_of(body):

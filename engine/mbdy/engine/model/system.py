@@ -21,15 +21,18 @@ from mbdy.engine.model.display import html_table, table_of_names
 from mbdy.engine.model.faults import Findings, UnknownNameError, nearest, shown
 from mbdy.engine.model.fields import (
     Accelerations,
+    Angle,
     Axes,
     Axis,
     BodyInertia,
     BodyMass,
     Distance,
+    DynamicImbalance,
     GravitationalParameter,
     InertiaAbout,
     Lengths,
     SpinInertia,
+    StaticImbalance,
     Switch,
     TimeConstant,
     bearing_number,
@@ -252,10 +255,27 @@ class Wheel(BearingValues):
 
     ``axis`` [-] body axes, any length but zero; ``inertia`` [kg.m2] spin inertia. Its bearing (`BEARING`) has viscous
     ``damping`` [N.m.s/rad] and Coulomb ``friction`` [N.m], smoothed below ``friction_rate`` [rad/s].
+
+    With ``angle`` its angle is a state. ``static_imbalance`` [kg.m] is its mass times the distance of its mass centre
+    from the axis, ``dynamic_imbalance`` [kg.m2] its product of inertia of axis and radius about its centre ``at`` [m,
+    from the body's origin]; the phases [rad] say where, from the first axis of `mbdy.engine.model.rotations.across`.
+    ``mass`` [kg] of the rotor is of no influence.
     """
 
     axis: Vector3 = value(converter=taking(Axis))
     inertia: float = value(converter=taking(SpinInertia))
+    angle: bool = value(converter=taking(Switch), default=False)
+    at: Vector3 = value(converter=taking(Lengths), default=ZERO3)
+    mass: float | None = value(converter=taking(BodyMass | None), default=None)
+    static_imbalance: float = value(converter=taking(StaticImbalance), default=0.0)
+    static_phase: float = value(converter=taking(Angle), default=0.0)
+    dynamic_imbalance: float = value(converter=taking(DynamicImbalance), default=0.0)
+    dynamic_phase: float = value(converter=taking(Angle), default=0.0)
+
+    @property
+    def explicit(self) -> bool:
+        """Whether its angle counts, so that it is a body of its own (`mbdy.engine.model.rotors`)."""
+        return bool(self.angle or self.static_imbalance or self.dynamic_imbalance)
 
     @property
     def bearing(self) -> bool:
@@ -349,6 +369,8 @@ class Body(Part):
     nodes: Mapping[str, Node] = value(converter=named(Node), default_factory=dict)
     flex: Flex | None = value(converter=an(Flex, optional=True), default=None)
     inertia_about: str = value(converter=taking(InertiaAbout), default="com")
+    rotor: str = value(converter=text, default="")
+    """The name of the wheel that it is to the body that its joint leads to; empty: it is none."""
 
     def _agree(self, findings: Findings) -> None:
         given = (self.inertia, self.inertia_about, self.mass, self.com, self.joint.at_b)
@@ -433,6 +455,13 @@ class PortChoice(Part):
     outputs: tuple[str, ...] | None = value(converter=names, default=None)
 
 
+def _bodies(given: object) -> tuple[Body, ...]:
+    """Bodies, with their rotors. Raises `RefusalError`."""
+    from mbdy.engine.model.rotors import with_rotors
+
+    return with_rotors(several(Body)(given))
+
+
 @part(slots=False, repr=False)
 class Model(Part):
     """A system of bodies in the order of its file, with gravity [m/s2] and the start of a run.
@@ -448,7 +477,7 @@ class Model(Part):
     """
 
     name: str = value(converter=text)
-    bodies: tuple[Body, ...] = value(converter=several(Body))
+    bodies: tuple[Body, ...] = value(converter=_bodies)
     gravity: Vector3 = value(converter=taking(Accelerations), default=ZERO3)
     initial: Mapping[str, tuple[float, ...]] = value(converter=starts, default_factory=dict)
     gravity_gradient: GravityGradient | None = value(converter=an(GravityGradient, optional=True), default=None)

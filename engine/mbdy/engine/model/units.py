@@ -36,7 +36,7 @@ ROUNDING = 1e-15
 
 EXAMPLES = {
     "kg": "500 kg", "m": "0.5 m", "rad": "30 deg", "s": "1 ms", "m/s": "2 m/s", "rad/s": "1 deg/s",
-    "kg.m2": "12 kg*m^2", "m/s2": "9.81 m/s^2", "rad/s2": "1 deg/s^2", "N": "5 N", "N.m": "2 N*m",
+    "kg.m2": "12 kg*m^2", "kg.m": "2 g*cm", "m/s2": "9.81 m/s^2", "rad/s2": "1 deg/s^2", "N": "5 N", "N.m": "2 N*m",
     "N.m.s": "4 N*m*s", "N/m": "40 N/m", "N.m/rad": "40 N*m/rad", "N.s/m": "3 N*s/m",
     "N/m3": "3 N/m^3", "N.m/rad3": "3 N*m/rad^3",
     "N.m.s/rad": "0.8 N*m*s/rad", "m3/s2": "398600.4418 km^3/s^2",

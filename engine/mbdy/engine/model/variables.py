@@ -13,7 +13,7 @@ from mbdy.engine.model import element_variables, tank_variables
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.gear import Gear
 from mbdy.engine.model.laws import laws_of, sticks
-from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, constraint, name_of, points_of, wheels_of
+from mbdy.engine.model.owners import SYSTEM, Owner, Quantity, constraint, joint_of, name_of, points_of, wheels_of
 from mbdy.engine.model.system import Body, Loop, Model, Rows, Vector3
 
 Causality = Literal["input", "output", "parameter"]
@@ -164,7 +164,7 @@ def inputs(model: Model) -> Iterator[Variable]:
         more.setdefault("start", (0.0,) * len(units))
         return table(owner, quantity, units, text, port, **more)
 
-    joints = [(Owner("joint", body.name), body, body.joint) for body in model.bodies]
+    joints = [(joint_of(body), body, body.joint) for body in model.bodies]
     for owner, body, joint in joints:
         if not joint.floating:
             where = f"at the joint of {body.name} on {joint.to}"
@@ -223,7 +223,7 @@ def parameters(model: Model) -> Iterator[Variable]:
         return table(owner, quantity, units, text, start=tuple(start), **more)
 
     for body in model.bodies:
-        name, joint, owner, jointed = body.name, body.joint, Owner("body", body.name), Owner("joint", body.name)
+        name, joint, owner, jointed = body.name, body.joint, Owner("body", body.name), joint_of(body)
         yield from row(owner, "mass", ("kg",), (body.mass,), f"Mass of {name}", minimum=0.0)
         text = f"Mass centre of {name} from its origin, body axes"
         yield from row(owner, "com", ("m",) * 3, body.com, text)
@@ -304,11 +304,11 @@ def outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:
     for b in bodies:
         text = f"Angular velocity of {b.name} relative to inertial axes, body axes"
         yield from table(Owner("body", b.name), "omega", ("rad/s",) * 3, text, "omega")
-    jointed = [(Owner("joint", b.name), b.joint, f"of the joint of {b.name}") for b in bodies if not b.joint.floating]
+    jointed = [(joint_of(b), b.joint, f"of the joint of {b.name}") for b in bodies if not b.joint.floating]
     for owner, joint, whose in jointed:
         yield from table(owner, "velocity", ("m/s",) * joint.n_translations, f"Speed {whose}", "joint_rates")
         text = "Relative angular velocity (outboard axes)" if joint.spherical else "Rate"
-        turning = "omega" if joint.spherical else "rate"
+        turning = "omega" if joint.spherical else "speed" if owner.kind == "wheel" else "rate"
         yield from table(owner, turning, ("rad/s",) * joint.n_rotations, f"{text} {whose}", "joint_rates")
     for b in bodies:
         text = f"Quaternion w x y z of {b.name}: body components to inertial ones"
@@ -324,6 +324,10 @@ def outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:
         wheel, body = owner.part, owner.name
         yield from table(owner, "speed", ("rad/s",), f"Speed of wheel {wheel} relative to {body}", "wheels")
         yield from table(owner, "momentum", ("N.m.s",), f"Absolute spin momentum of wheel {wheel} of {body}", "wheels")
+    for b in bodies:
+        if b.rotor:
+            text = f"Absolute spin momentum of wheel {b.rotor} of {b.joint.to}"
+            yield from table(joint_of(b), "momentum", ("N.m.s",), text, "wheels")
     for b in bodies:
         if b.flex:
             owner, m = Owner("modes", b.name), b.flex.modes
@@ -348,7 +352,7 @@ def outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:
         text += "node axes" if flex else "body axes"
         yield from table(node, "specific_force", ("m/s2",) * 3, text, "motion", dependencies=everything)
     for b in bodies:
-        owner, driven = Owner("joint", b.name), any(m != "free" for m in b.joint.motion)
+        owner, driven = joint_of(b), any(m != "free" for m in b.joint.motion)
         if driven or sticks(b.joint.laws):
             text = f"Effort of the constraint on the joint of {b.name}"
             units = _per_dof(b, "N", "N.m")
@@ -361,7 +365,7 @@ def outputs(model: Model, everything: tuple[str, ...]) -> Iterator[Variable]:
         every = _per_dof(b, "N.s", "N.m.s")
         units = tuple(every[i] for i in switched(b.joint.motion))
         text = f"Impulse of the latch at the joint of {b.name}, where the last step locked it while it moved"
-        yield from table(Owner("joint", b.name), "impulse", units, text, "impulses", labels=switch_labels(b))
+        yield from table(joint_of(b), "impulse", units, text, "impulses", labels=switch_labels(b))
     for each in model.constraints:
         if each.switchable:
             owner, units = constraint(each), row_units(model, each, "N.m.s", "N.s")

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from mbdy.engine.model.gear import Gear
-from mbdy.engine.model.owners import Owner, Quantity, constraint
+from mbdy.engine.model.owners import Owner, Quantity, constraint, joint_of
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.system import INERTIAL, Body, Loop, Model
 from mbdy.engine.model.topology import tree
@@ -83,7 +83,7 @@ def _switch(each: Loop | Gear, ports: Ports) -> int:
 
 def _switches(body: Body, ports: Ports, speeds: slice) -> list[tuple[int, int]]:
     """Places in ``u`` of the switches that prescribe the motion of a joint, and in ``x`` of the speeds."""
-    switch = ports.of(Owner("joint", body.name), "prescribed")
+    switch = ports.of(joint_of(body), "prescribed")
     motions = switched(body.joint.motion) if switch else ()
     return [(switch.offset + k, speeds.start + i) for k, i in enumerate(motions) if switch]
 
@@ -115,6 +115,6 @@ def _points(model: Model, ports: Ports) -> tuple[int, ...]:
     above = tree(model)
     ends = {model.index[side.body] for loop in model.loops for side in (loop.a, loop.b) if side.body != INERTIAL}
     bodies = [model.bodies[i] for i in sorted({i for end in ends for i in above.path(end)})]
-    owners = [Owner("joint", body.name) for body in bodies if not body.joint.floating]
+    owners = [joint_of(body) for body in bodies if not body.joint.floating]
     owners += [Owner("node", body.name, node) for body in bodies for node in body.nodes]
     return tuple(_parameter(ports, owner, "at").offset for owner in owners)

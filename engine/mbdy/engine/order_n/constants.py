@@ -19,6 +19,7 @@ from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.law import JointValue
 from mbdy.engine.model.laws import JOINT_VALUES, laws_of, resists, sticks
 from mbdy.engine.model.limits import NEGATIVE_MINOR, PARALLEL
+from mbdy.engine.model.owners import joint_of
 from mbdy.engine.model.system import ZERO3, Body, Flex, Joint, Node
 from mbdy.engine.model.variables import coupled_modes
 from mbdy.engine.order_n import spatial
@@ -250,8 +251,8 @@ def parameter_names(body: Body) -> list[str]:
     if not body.joint.floating:
         values = (JOINT_VALUES[name].key for name, _ in structure(body).values)
         places = ("at", "frame", "at_b") if body.joint.offset else ("at", "frame")
-        names += [f"{body.name}.joint.{part}" for part in (*places, "axis", *values)]
-        names += [f"{body.name}.joint.rotor_axis", f"{body.joint.to}.inertia"] if body.joint.rotor_axis else []
+        names += [f"{joint_of(body)}.{part}" for part in (*places, "axis", *values)]
+        names += [f"{joint_of(body)}.rotor_axis", f"{body.joint.to}.inertia"] if body.joint.rotor_axis else []
     for wheel in body.wheels:
         names += [f"{body.name}.{wheel}.inertia", f"{body.name}.{wheel}.axis"]
     for wheel, rotor in body.wheels.items():

@@ -22,7 +22,7 @@ import casadi as ca
 from casadi import MX
 
 from mbdy.engine.model.laws import sticks
-from mbdy.engine.model.owners import Owner, constraint
+from mbdy.engine.model.owners import Owner, constraint, joint_of
 from mbdy.engine.model.ports import NOWHERE, Ports, ports, spins
 from mbdy.engine.model.system import INERTIAL, Body, Joint, Model
 from mbdy.engine.model.topology import ROOT, tree
@@ -307,7 +307,7 @@ class _Assembly:
             variable = self.ports.of(owner, "impulse")
             return tuple(variable.offset + k if variable else NOWHERE for k in range(count))
 
-        of_joints = [places(Owner("joint", b.name), len(switched(b.joint.motion))) for b in self.model.bodies]
+        of_joints = [places(joint_of(b), len(switched(b.joint.motion))) for b in self.model.bodies]
         of_loops = [places(constraint(each), each.size) for each in self.model.constraints if each.switchable]
         return {"impulse_places": sum(of_joints + of_loops, ()), "loop_impulses": sum(map(len, of_loops))}
 
@@ -317,7 +317,7 @@ class _Assembly:
             values = {n: p[self.ports.by_name[n].places] for n in parameter_names(body) if n in self.ports.by_name}
             if body.joint.node and node is None:
                 moved = self.ports.by_name[f"{body.joint.to}.{body.joint.node}.at"].places
-                values[f"{body.name}.joint.at"] += p[moved]
+                values[f"{joint_of(body)}.at"] += p[moved]
             pieces.append(kernels.call(prepare_body, kind, p=ca.vertcat(*values.values()))["k"])
         turns: list[MX | None] = [None] * len(pieces)
         if self.framed:
@@ -624,7 +624,7 @@ class _Assembly:
         """`Equations.locks` of this model."""
         pairs = []
         for body, speeds in zip(self.model.bodies, self.layout.speeds, strict=True):
-            if lock := self.ports.by_name.get(f"{body.name}.joint.locked"):
+            if lock := self.ports.by_name.get(f"{joint_of(body)}.locked"):
                 switchable = switched(body.joint.motion)
                 pairs += [(lock.offset + place, speeds.start + i) for place, i in enumerate(switchable)]
         return tuple(pairs)
@@ -717,7 +717,7 @@ class _Assembly:
         )
 
     def body_inputs(self, u: MX, body: Body) -> BodyInputs:
-        name, stem = body.name, f"{body.name}.joint"
+        name, stem = body.name, joint_of(body)
         points = [name, *(f"{name}.{node}" for node in body.nodes)]
         effort = () if body.joint.floating else (f"{stem}.force", f"{stem}.torque")
         return BodyInputs(

@@ -74,6 +74,15 @@ def spin(kind: Structure) -> ca.Function:
     return kernel(f"spin_{kind_name(kind)}", inputs | modes, outputs)
 
 
+def spun(kind: Structure) -> ca.Function:
+    """Angular momentum of a rotor about its axis but for its products of inertia, which its motor alone changes where
+    it is balanced."""
+    inputs, k, V = body_symbols(kind, V=6)
+    axis = ca.vertcat(0, 0, 1) if kind.framed else k["axes"][:, 0]
+    spin = axis.T @ spatial.symmetric(k["inertia"], 3) @ axis
+    return kernel(f"spun_{kind_name(kind)}", inputs, {"momentum": spin * (axis.T @ V[:3])})
+
+
 def points(kind: Structure) -> ca.Function:
     """Position, velocity, acceleration (inertial axes) and specific force (body axes) of the origin and of each node
     (12 each), of a flexible body at its origin only; ``omega`` (3), body axes.

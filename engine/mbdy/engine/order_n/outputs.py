@@ -13,7 +13,7 @@ from operator import add
 import casadi as ca
 from casadi import MX
 
-from mbdy.engine.model.owners import constraint
+from mbdy.engine.model.owners import constraint, joint_of, name_of, rate_of
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.topology import ROOT
 from mbdy.engine.model.variables import WORK_ERROR, switched
@@ -124,9 +124,9 @@ class View:
         outputs[f"{body.name}.flex.displacement"], outputs[f"{body.name}.flex.rate"] = state.eta, state.eta_rate
         if kind.floating:
             return
-        stem, slides = f"{body.name}.joint", kind.form.translations
+        stem, slides = joint_of(body), kind.form.translations
         outputs[f"{stem}.displacement"], outputs[f"{stem}.velocity"] = state.q[:slides, 0], state.u[:slides, 0]
-        turned, turning = ("attitude", "omega") if kind.form.spherical else ("angle", "rate")
+        turned, turning = ("attitude", "omega") if kind.form.spherical else ("angle", rate_of(body))
         outputs[f"{stem}.{turned}"], outputs[f"{stem}.{turning}"] = state.q[slides:, 0], state.u[slides:, 0]
 
     def _see_points(self, j: int, origin: MX, drift: MX, gravity: MX, outputs: dict[str, MX]) -> None:
@@ -174,8 +174,12 @@ class View:
                 drift=drift + slip, origin=origin + rho, gravity=gravity, swept_gravity=swept,
             )  # fmt: skip
             outputs[f"{body.name}.flex.strain_energy"] = results["strain_energy"]
-            outputs |= {f"{body.name}.joint.{name}": value for name, value in loads.items()}
-            outputs[f"{body.name}.joint.impulse"] = MX.zeros(len(switched(body.joint.motion)))  # the stepper's own
+            outputs |= {name_of(joint_of(body), name): value for name, value in loads.items()}
+            outputs[name_of(joint_of(body), "impulse")] = MX.zeros(
+                len(switched(body.joint.motion))
+            )  # the stepper's own
+            if body.rotor:
+                outputs[name_of(joint_of(body), "momentum")] = self._call(observe.spun, j, V=m.V)["momentum"]
             for i, wheel in enumerate(body.wheels):
                 outputs[f"{body.name}.{wheel}.speed"], outputs[f"{body.name}.{wheel}.momentum"] = speeds[i], state.h[i]
             angular.append(spin["angular_momentum"])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.law import JointValue
 from mbdy.engine.model.laws import laws_of
-from mbdy.engine.model.owners import SYSTEM, Owner, element, wheels_of
+from mbdy.engine.model.owners import SYSTEM, Owner, element, joint_of, wheels_of
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.springs import PARAMETERS
 from mbdy.engine.model.system import Acting, Body, Model
@@ -64,7 +64,7 @@ def rules(model: Model, ports: Ports, at: Layout) -> tuple[Rule, ...]:
 
 
 def _of_body(body: Body, kind: Structure, begin: int, ports: Ports) -> Iterator[Rule]:
-    fields, owner, joint = constant_fields(kind), Owner("body", body.name), Owner("joint", body.name)
+    fields, owner, joint = constant_fields(kind), Owner("body", body.name), joint_of(body)
 
     def place(name: str, element: int = 0) -> int:
         return begin + fields.places(name).start + element

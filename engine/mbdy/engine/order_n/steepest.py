@@ -10,7 +10,7 @@ from casadi import MX, SX
 
 from mbdy.engine.model.bearing import BEARING, BEARING_LAWS
 from mbdy.engine.model.laws import JOINT_VALUES, laws_of
-from mbdy.engine.model.owners import element
+from mbdy.engine.model.owners import element, joint_of
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.system import Body, Model
 from mbdy.engine.order_n.constants import Structure, constant_fields
@@ -92,7 +92,7 @@ def strengths(model: Model, ports: Ports) -> Strengths:
 
 
 def _strengths(body: Body, ports: Ports) -> Iterator[tuple[str, int]]:
-    stems = [] if body.joint.floating else [(f"{body.name}.joint", JOINT_VALUES)]
+    stems = [] if body.joint.floating else [(str(joint_of(body)), JOINT_VALUES)]
     stems += [(f"{body.name}.{wheel}", BEARING) for wheel, rotor in body.wheels.items() if rotor.bearing]
     for stem, values in stems:
         for value in values.values():

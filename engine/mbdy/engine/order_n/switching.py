@@ -9,6 +9,7 @@ import casadi as ca
 from casadi import MX, SX
 
 from mbdy.engine.model.laws import laws_of
+from mbdy.engine.model.owners import joint_of
 from mbdy.engine.model.system import Model
 from mbdy.engine.order_n.constants import Structure, constant_fields
 from mbdy.engine.order_n.kernels import Kernels, kernel
@@ -35,11 +36,11 @@ def switching(
     for body, kind, at, q in zip(model.bodies, layout.structures, layout.constants, layout.q, strict=True):
         if own := names_of(kind):
             rows.append(kernels.call(switching_body, kind, k=vectors["k"][at, 0], q=vectors["x"][q, 0])["indicators"])
-            names += [f"{body.name}.joint.{name}" for name in own]
+            names += [f"{joint_of(body)}.{name}" for name in own]
         fields = constant_fields(kind).places("sense")
         several = fields.stop - fields.start > 1
         holds += [
-            f"{body.name}.joint.sticking" + (f"[{i + 1}]" if several else "") for i in range(fields.stop - fields.start)
+            f"{joint_of(body)}.sticking" + (f"[{i + 1}]" if several else "") for i in range(fields.stop - fields.start)
         ]
     if not rows and not holds:
         return None

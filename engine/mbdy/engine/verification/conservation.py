@@ -14,6 +14,7 @@ import numpy as np
 from casadi import MX
 from numpy.typing import NDArray
 
+from mbdy.engine.model.owners import joint_of
 from mbdy.engine.model.system import INERTIAL, Loop, Model
 from mbdy.engine.order_n.equations import Equations
 from mbdy.engine.verification.formulations.forces import joint_efforts, mass_centre, resultant, wheel_torques
@@ -176,7 +177,7 @@ def _work(instant: Instant) -> tuple[float, float]:
         pull = part.constants.mass * (np.linalg.norm(m.acceleration) + np.linalg.norm(instant.gravity))
         scale += (pull + np.linalg.norm(m.force)) * (speed + spin * np.linalg.norm(part.constants.com))
         scale += (m.inertia * np.linalg.norm(m.spin_rate) + np.linalg.norm(m.torque)) * spin
-        reaction = instant.outputs.get(f"{name}.joint.reaction", np.zeros(1))
+        reaction = instant.outputs.get(f"{joint_of(part.body)}.reaction", np.zeros(1))
         scale += np.abs(joint_efforts(part) * part.motion.u).sum() + np.abs(reaction * part.motion.u).sum()
         for wheel, torque in zip(part.body.wheels, m.wheel_torques, strict=True):
             scale += abs(torque * instant.outputs[f"{name}.{wheel}.speed"][0])

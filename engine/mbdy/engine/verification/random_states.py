@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from mbdy.engine.model.law import Law
 from mbdy.engine.model.laws import LAWS, laws_of, sticks
+from mbdy.engine.model.owners import Owner, joint_of
 from mbdy.engine.model.ports import Ports, StatePart, coordinates, ports, speeds
 from mbdy.engine.model.system import Body, Joint, Model
 from mbdy.engine.model.variables import Variable
@@ -245,11 +246,19 @@ class Trials:
         if owner.kind == "tank":
             return self._mass_of(owner.name) * self.rng.uniform(size=n)
         if owner.kind == "wheel":
-            return self._uniform(n, WHEEL_SPEED * self.model.body(owner.name).wheels[owner.part].inertia)
+            return self._uniform(n, WHEEL_SPEED * (1.0 if variable.quantity == "speed" else self._spin_inertia(owner)))
         if owner.kind == "modes":
             return self._uniform(n, 1.0) * self.sizes.modes(self.model.body(owner.name))
         turning = variable.unit == "rad/s"
         return self._uniform(n, 1.0 if turning else self.sizes.length)
+
+    def _spin_inertia(self, owner: Owner) -> float:
+        """Of a wheel, or of the rotor that it is."""
+        if wheel := self.model.body(owner.name).wheels.get(owner.part):
+            return wheel.inertia
+        rotor = next(body for body in self.model.bodies if joint_of(body) == owner)
+        axis = np.array(rotor.joint.rotations[0]) / np.linalg.norm(rotor.joint.rotations[0])
+        return float(axis @ np.array(rotor.inertia) @ axis)
 
     def _input(self, variable: Variable) -> Array:
         """A value of a size that suits the variable's quantity; its start value where none is known."""
@@ -270,10 +279,9 @@ class Trials:
         if quantity == "actuation":
             return self._uniform(n, self.sizes.mass * self.sizes.length)
         if quantity in ("force", "torque"):
-            body = self.model.body(owner.name)
             if owner.kind == "wheel":
-                return self._uniform(n, 0.1 * WHEEL_SPEED * body.wheels[owner.part].inertia)
-            force, torque = self.sizes.body(body)
+                return self._uniform(n, 0.1 * WHEEL_SPEED * self._spin_inertia(owner))
+            force, torque = self.sizes.body(self.model.body(owner.name))
             return self._uniform(n, force if quantity == "force" else torque)
         return np.array(variable.start)
 

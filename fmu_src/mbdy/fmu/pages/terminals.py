@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement
 
-from mbdy.engine.model.owners import Owner, Quantity, element, points_of, wheels_of
+from mbdy.engine.model.owners import Owner, Quantity, element, joint_of, points_of, wheels_of
 from mbdy.engine.model.system import Model
 from mbdy.fmu.description.markup import document
 from mbdy.fmu.pages import icon
@@ -70,7 +70,7 @@ def _owners(model: Model) -> Iterator[tuple[Owner, str]]:
         name, joint, (point, *nodes) = body.name, body.joint, points_of(body)
         yield point, f"Body {name}: loads at its mass centre, motion of its origin"
         if not joint.floating:
-            yield Owner("joint", name), f"Joint of {name} on {joint.to} ({joint.kind})"
+            yield joint_of(body), f"Joint of {name} on {joint.to} ({joint.kind})"
         if body.flex:
             yield Owner("modes", name), f"Modes of {name}"
         yield from ((wheel, f"Wheel {wheel.part} of {name}") for wheel in wheels_of(body))

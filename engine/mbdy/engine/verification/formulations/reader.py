@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.laws import JOINT_VALUES, sticks
+from mbdy.engine.model.owners import joint_of
 from mbdy.engine.model.ports import Ports, StatePart, coordinates, modal, ports, speeds, spins
 from mbdy.engine.model.system import INERTIAL, Body, Model
 from mbdy.engine.model.topology import Tree, tree
@@ -146,7 +147,7 @@ class Reader:
             known = [self.ports.by_name[n].places for n in names if n in self.ports.by_name]
             return np.concatenate([*(u[places] for places in known), np.zeros(0)])
 
-        name, stem, n = body.name, f"{body.name}.joint", body.joint.n_u
+        name, stem, n = body.name, joint_of(body), body.joint.n_u
         points = [name, *(f"{name}.{node}" for node in body.nodes)]
         effort = read(f"{stem}.force", f"{stem}.torque")
         fixed, acceleration = np.zeros(n, dtype=np.bool_), np.zeros(n)
@@ -175,7 +176,7 @@ class Reader:
 
 
 def _constants(model: Model, table: Ports, p: Array, body: Body) -> Constants:
-    name, stem, joint = body.name, f"{body.name}.joint", body.joint
+    name, stem, joint = body.name, joint_of(body), body.joint
 
     def read(*names: str) -> Array:
         return np.concatenate([*(p[table.by_name[n].places] for n in names), np.zeros(0)])

@@ -1,0 +1,96 @@
+"""Wheels whose angle counts, as bodies of their own: rotors hinged to the body that carries them.
+
+A wheel is in its body's mass, mass centre and inertia as if it were balanced: a disc of mass m and spin inertia J about
+its centre ``at``. Its rotor has a first moment ``m e`` and a product of inertia besides, at angles that
+turn with it. The equations of the whole see these and J, not m, so m needs not be known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.rotations import across
+from mbdy.engine.model.system import Body, Joint, Wheel
+
+RADIUS = 0.3
+"""[m] Of the disc that stands for a rotor of unknown mass."""
+SHARE, LEAST = 0.1, 10.0
+"""Largest part of its body's mass that it takes then, and smallest multiple of (m e)^2/J, beyond which the axis lies
+outside the disc."""
+ACROSS = 0.6
+"""Inertia of a rotor across its axis, of that about it; a flat disc has 0.5."""
+
+
+def with_rotors(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
+    """``bodies``, each followed by the rotors of its wheels that are `Wheel.explicit`, which it loses."""
+    return tuple(part for body in bodies for part in _parted(body))
+
+
+def _parted(body: Body) -> Iterator[Body]:
+    wheels = {name: wheel for name, wheel in body.wheels.items() if wheel.explicit}
+    if not wheels:
+        yield body
+        return
+    if body.flex:
+        message = f"body {body.name!r} is flexible, and its wheel {next(iter(wheels))!r} has an angle or an imbalance"
+        raise RefusalError(message, "give the wheel to a rigid body that is fixed to it")
+    mass, moment = body.mass, body.mass * np.array(body.com)
+    about_origin = np.array(body.inertia) + _steiner(body.mass, np.array(body.com))
+    rotors = []
+    for name, wheel in wheels.items():
+        m, at = _mass(body, name, wheel), np.array(wheel.at)
+        mass, moment = mass - m, moment - m * at
+        about_origin -= _disc(wheel) + _steiner(m, at)
+        rotors.append(_rotor(body, name, wheel, m))
+    com = moment / mass
+    yield replace(
+        body, mass=mass, com=com, inertia=about_origin - _steiner(mass, com),
+        wheels={name: wheel for name, wheel in body.wheels.items() if name not in wheels},
+    )  # fmt: skip
+    yield from rotors
+
+
+def _mass(body: Body, name: str, wheel: Wheel) -> float:
+    """The mass of a rotor, or one that it may have."""
+    if wheel.mass is not None:
+        m = wheel.mass
+    else:
+        least = LEAST * wheel.static_imbalance**2 / wheel.inertia
+        m = max(min(2 * wheel.inertia / RADIUS**2, SHARE * body.mass), least)
+    if not 0.0 < m < body.mass:
+        message = f"wheel {name!r} of {body.name!r} would have a mass of {m:.6g} kg of {body.mass:.6g} kg"
+        raise RefusalError(message, "give the body, which includes its wheels, more mass, or the wheel less imbalance")
+    return m
+
+
+def _axis(wheel: Wheel) -> np.ndarray:
+    return np.array(wheel.axis) / np.linalg.norm(wheel.axis)
+
+
+def _disc(wheel: Wheel) -> np.ndarray:
+    """Inertia of the balanced rotor about its centre."""
+    axis = _axis(wheel)
+    return wheel.inertia * (ACROSS * np.eye(3) + (1 - ACROSS) * np.outer(axis, axis))
+
+
+def _steiner(mass: float, at: np.ndarray) -> np.ndarray:
+    return mass * (at @ at * np.eye(3) - np.outer(at, at))
+
+
+def _rotor(body: Body, name: str, wheel: Wheel, mass: float) -> Body:
+    axis, (first, second) = _axis(wheel), across(wheel.axis)
+
+    def radial(phase: float) -> np.ndarray:
+        return np.cos(phase) * np.array(first) + np.sin(phase) * np.array(second)
+
+    com, tilted = wheel.static_imbalance / mass * radial(wheel.static_phase), radial(wheel.dynamic_phase)
+    product = wheel.dynamic_imbalance * np.outer(axis, tilted)
+    inertia = _disc(wheel) - product - product.T - _steiner(mass, com)
+    bearing = {"damping": wheel.damping, "friction": wheel.friction, "friction_rate": wheel.friction_rate}
+    kept = bearing if wheel.friction else {"damping": wheel.damping}
+    joint = Joint(to=body.name, kind="revolute", rotations=(wheel.axis,), at=wheel.at, **kept)
+    return Body(name=f"{body.name}_{name}", joint=joint, mass=mass, com=com, inertia=inertia, rotor=name)
