@@ -53,6 +53,7 @@ BUILT_SINCE = {
     "rigs: packets in C and NumPy, what machines are like, figures, pages, recordings, ZeroMQ": 1700,
     "steps by a tolerance, events in them, what acts by itself": 1210,
     "outputs of one's choosing": 650,
+    "wheels as rotors: angle, imbalance, harmonics, starts by momentum": 330,
     "springs of spherical joints": 200,
     "profiles in model files": 340,
     "spellings: places and axes on the outboard body, entries of inertia, defaults": 390,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from interpreted import Interpreted
-from mbdy.engine import Body, Joint, Model, PartError, Wheel, dumps, linearize, loads, verify
+from mbdy.engine import Body, Joint, Model, ModelError, PartError, Wheel, dumps, linearize, loads, verify
 from systems import diagonal, floating
 
 EXACT = 1e-12
@@ -114,6 +114,29 @@ def test_second_opinions_and_laws_cover_rotors() -> None:
     assert verify(model, states=4).agrees
 
 
+def test_harmonics_act_on_the_body_that_carries_the_wheel() -> None:
+    """A first radial one is a static imbalance's force on a held body; work and second opinions know all."""
+    held, start = Joint(to="inertial", kind="fixed"), {"bus.x.angle": (1.1,), "bus.x.speed": (SPEED,)}
+    rows = {"radial_force": [[1, STATIC, "0.5 rad"], [2.5, 1e-3]], "axial_force": [[3, 2e-3, 0.3]],
+            "radial_torque": [[2, "5e-4 kg.m2"]]}  # fmt: skip
+    found = []
+    for shaken in ({"angle": True}, {"harmonics": rows}):
+        run = Interpreted(craft({"x": Wheel(axis=AXIS, inertia=SPIN, at=AT, **shaken)}, held, **start))
+        y = run.outputs(state(run), np.zeros(len(run.ports.input_names)))
+        found.append(y[run.ports.by_name["bus.joint.load"].places])
+    torque, force = np.split(found[0] - found[1], 2)
+    square, axis = SPEED**2, np.array(AXIS)
+    expected = STATIC * radial(0.5 + 1.1) + 1e-3 * radial(2.5 * 1.1) + 2e-3 * np.sin(3 * 1.1 + 0.3) * axis
+    np.testing.assert_allclose(force, square * expected, atol=1e-10)
+    np.testing.assert_allclose(torque, square * (5e-4 * radial(2.2) + np.cross(AT, expected)), atol=1e-10)
+    model = craft({"x": replace(wheel(), harmonics=rows)}, **{"bus.x.speed": (SPEED,)})
+    assert verify(model, states=3).agrees
+    assert loads(dumps(model)).bodies[1].harmonics == model.bodies[1].harmonics
+    assert len(Wheel(axis=AXIS, inertia=SPIN, harmonics=[[1, 2e-8], [2, 1e-8]]).harmonics) == 2
+    with pytest.raises(PartError, match=r"Wheel.harmonics: unknown sort of harmonics 'radial'"):
+        Wheel(axis=AXIS, inertia=SPIN, harmonics={"radial": [[1, 2]]})
+
+
 def test_linear_models_have_them() -> None:
     linear = linearize(craft({"x": wheel(friction=0.1)}, **{"bus.x.speed": (SPEED,)}))
     assert {"bus.x.angle", "bus.x.speed"} <= set(linear.states)
@@ -161,5 +184,11 @@ def test_what_cannot_be_is_refused() -> None:
     model = craft({"x": wheel()})
     with pytest.raises(PartError, match=r"body.bus_x: is given 2 times"):
         replace(model, bodies=(*model.bodies, replace(model.bodies[1])))
+    with pytest.raises(PartError, match=r"body.panel.rotor: the name 'x' is taken"):
+        replace(model, bodies=(*model.bodies[:2], replace(model.bodies[2], rotor="x")))
+    with pytest.raises(PartError, match=r"body.bus.rotor: is for bodies with one hinge"):
+        replace(model, bodies=(replace(model.bodies[0], rotor="x"), *model.bodies[1:]))
+    with pytest.raises(ModelError, match=r"body.bus.rotor: is for bodies with one hinge"):
+        loads(FILE.replace("mass = 20", 'mass = 20\nrotor = "z"'))
     with pytest.raises(PartError, match=r"Wheel.static_imbalance: must be >= 0 kg.m"):
         replace(wheel(), static_imbalance=-1.0)

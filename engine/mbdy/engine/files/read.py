@@ -43,7 +43,7 @@ from mbdy.engine.model.faults import Fault, Findings, ModelError, ModelWarning, 
 from mbdy.engine.model.inertia_spellings import about_mass_centre
 from mbdy.engine.model.limits import MOST_DEPTH, MOST_LETTERS, MOST_PARTS
 from mbdy.engine.model.parts import place_of
-from mbdy.engine.model.rotors import with_rotors
+from mbdy.engine.model.rotors import check_rotor_bodies, with_rotors
 from mbdy.engine.model.system import (
     HELD_AT_ORIGIN,
     INERTIAL,
@@ -189,6 +189,7 @@ def model_of_tables(
     joining = (("loop", file.loop, loops), ("gear", file.gear, gears), ("spring", file.spring, springs))
     joining += (("contact", file.contact, contacts),)
     unjudged = {*unread, *lost, *(sort for sort, tables, parts in joining if len(parts) < len(tables))}
+    check_rotor_bodies(bodies, findings)
     draft = replace(draft, chosen_outputs=signals_of(file.output, draft, unjudged, findings))
     for fault in faults_of_energy(draft):
         if not findings.faulty(fault.path.removesuffix(".flex.coupling")):
@@ -295,7 +296,7 @@ def _body(
     wheels = {wheel: Wheel(**w.model_dump()) for wheel, w in table.wheel.items()}
     body = Body(
         name=name, joint=joint, mass=material.mass, com=material.com, inertia=material.inertia,
-        wheels=wheels, nodes=material.nodes, flex=material.flex, rotor=table.rotor,
+        wheels=wheels, nodes=material.nodes, flex=material.flex, rotor=table.rotor, harmonics=table.harmonics,
     )  # fmt: skip
     if material.unturned:
         unturned[name] = material.unturned

@@ -34,6 +34,7 @@ from mbdy.engine.model.fields import (
     SpinInertia,
     StaticImbalance,
     Switch,
+    WheelHarmonics,
     bearing_number,
 )
 from mbdy.engine.model.laws import JOINT_VALUES
@@ -113,6 +114,7 @@ class WheelTable(StrictTable):
     static_phase: Angle = 0.0
     dynamic_imbalance: DynamicImbalance = 0.0
     dynamic_phase: Angle = 0.0
+    harmonics: WheelHarmonics = ()
 
 
 class NodeTable(StrictTable):
@@ -154,6 +156,7 @@ class BodyTable(StrictTable):
     node: dict[str, NodeTable] = Field(default_factory=dict)
     flex: FlexTable | None = None
     rotor: str = ""
+    harmonics: WheelHarmonics = ()
 
 
 class LoopTable(StrictTable):

@@ -18,6 +18,7 @@ from mbdy.engine.files.sides import joined
 from mbdy.engine.files.tables import JointTable
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.faults import Findings
+from mbdy.engine.model.harmonics import by_sort
 from mbdy.engine.model.laws import laws_of
 from mbdy.engine.model.ports import state_parts
 from mbdy.engine.model.system import IDENTITY, ZERO3, Body, Joint, Loop, Matrix3, Model, Side
@@ -128,6 +129,8 @@ def _body(body: Body) -> dict[str, Any]:
     table["joint"] = _joint(body.joint)
     if body.rotor:
         table["rotor"] = body.rotor
+    if body.harmonics:
+        table["harmonics"] = by_sort(body.harmonics)
     for name, wheel in body.wheels.items():
         keys = ("axis", "inertia", *(BEARING if wheel.bearing else ()))
         table.setdefault("wheel", {})[name] = _values(wheel, keys)

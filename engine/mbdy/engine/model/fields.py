@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Tag
 
 from mbdy.engine.model.arrays import Matrix3, Vector3, listed, mirrored, symmetric_tensor
 from mbdy.engine.model.faults import RefusalError, shown
+from mbdy.engine.model.harmonics import harmonics
 from mbdy.engine.model.inertia_spellings import about_what, spelled_inertia
 from mbdy.engine.model.law import JointValue
 from mbdy.engine.model.units import Acceleration, Inertia, Length, Mass, Number, quantity
@@ -97,6 +98,7 @@ SpinInertia = Annotated[
 ]
 StaticImbalance = Annotated[float, BeforeValidator(partial(quantity, unit="kg.m")), _bounded("kg.m")]
 DynamicImbalance = Annotated[float, BeforeValidator(partial(quantity, unit="kg.m2")), _bounded("kg.m2")]
+WheelHarmonics = Annotated[Any, AfterValidator(harmonics)]
 Angle = Annotated[float, BeforeValidator(partial(quantity, unit="rad"))]
 Lengths = Annotated[tuple[Length, Length, Length], _sized(3, "three lengths")]
 Accelerations = Annotated[tuple[Acceleration, Acceleration, Acceleration], _sized(3, "three accelerations")]

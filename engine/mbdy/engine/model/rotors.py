@@ -7,14 +7,16 @@ turn with it. The equations of the whole see these and J, not m, so m needs not 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
-from mbdy.engine.model.faults import RefusalError
+from mbdy.engine.model.faults import Findings, RefusalError, path_of
 from mbdy.engine.model.rotations import across
 from mbdy.engine.model.system import Body, Joint, Wheel
+from mbdy.engine.model.tree_rules import check_part
 
 RADIUS = 0.3
 """[m] Of the disc that stands for a rotor of unknown mass."""
@@ -28,6 +30,26 @@ ACROSS = 0.6
 def with_rotors(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
     """``bodies``, each followed by the rotors of its wheels that are `Wheel.explicit`, which it loses."""
     return tuple(part for body in bodies for part in _parted(body))
+
+
+def check_rotor_bodies(bodies: Iterable[Body], findings: Findings) -> None:
+    """Refuse bodies that are called wheels of others and cannot be, and harmonics of other bodies."""
+    known = {body.name: body for body in bodies}
+    taken = Counter((body.joint.to, body.rotor) for body in known.values() if body.rotor)
+    for body in known.values():
+        path, joint = path_of(("body", body.name, "rotor")), body.joint
+        if not body.rotor:
+            if body.harmonics:
+                findings.refuse(path_of(("body", body.name, "harmonics")), "are of rotors", "give them to a wheel")
+            continue
+        if len(joint.rotations) != 1 or joint.translations or joint.to not in known:
+            findings.refuse(path, "is for bodies with one hinge on another body", "remove it")
+            continue
+        carrier = known[joint.to]
+        check_part(carrier.name, "wheel", body.rotor, findings)
+        if body.rotor in carrier.wheels or body.rotor in carrier.nodes or taken[carrier.name, body.rotor] > 1:
+            message = f"the name {body.rotor!r} is taken by a wheel or node of {carrier.name!r}"
+            findings.refuse(path, message, "wheels and nodes share names; rename one")
 
 
 def _parted(body: Body) -> Iterator[Body]:
@@ -93,4 +115,12 @@ def _rotor(body: Body, name: str, wheel: Wheel, mass: float) -> Body:
     bearing = {"damping": wheel.damping, "friction": wheel.friction, "friction_rate": wheel.friction_rate}
     kept = bearing if wheel.friction else {"damping": wheel.damping}
     joint = Joint(to=body.name, kind="revolute", rotations=(wheel.axis,), at=wheel.at, **kept)
-    return Body(name=f"{body.name}_{name}", joint=joint, mass=mass, com=com, inertia=inertia, rotor=name)
+    return Body(
+        name=f"{body.name}_{name}",
+        joint=joint,
+        mass=mass,
+        com=com,
+        inertia=inertia,
+        rotor=name,
+        harmonics=wheel.harmonics,
+    )

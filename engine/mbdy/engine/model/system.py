@@ -39,6 +39,7 @@ from mbdy.engine.model.fields import (
 )
 from mbdy.engine.model.frames import axes_frame, frame, inverse, product, turned
 from mbdy.engine.model.gear import Freedom, Gear, freedom_of
+from mbdy.engine.model.harmonics import Harmonics, harmonics
 from mbdy.engine.model.inertia_spellings import about_mass_centre
 from mbdy.engine.model.joint_values import KEYS, VALUES, Motion, independent, joint_values, refuse_key, rotor_axes
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
@@ -259,7 +260,7 @@ class Wheel(BearingValues):
     With ``angle`` its angle is a state. ``static_imbalance`` [kg.m] is its mass times the distance of its mass centre
     from the axis, ``dynamic_imbalance`` [kg.m2] its product of inertia of axis and radius about its centre ``at`` [m,
     from the body's origin]; the phases [rad] say where, from the first axis of `mbdy.engine.model.rotations.across`.
-    ``mass`` [kg] of the rotor is of no influence.
+    ``mass`` [kg] of the rotor is of no influence. ``harmonics`` are those of its disturbance.
     """
 
     axis: Vector3 = value(converter=taking(Axis))
@@ -271,11 +272,12 @@ class Wheel(BearingValues):
     static_phase: float = value(converter=taking(Angle), default=0.0)
     dynamic_imbalance: float = value(converter=taking(DynamicImbalance), default=0.0)
     dynamic_phase: float = value(converter=taking(Angle), default=0.0)
+    harmonics: Harmonics = value(converter=harmonics, default=())
 
     @property
     def explicit(self) -> bool:
         """Whether its angle counts, so that it is a body of its own (`mbdy.engine.model.rotors`)."""
-        return bool(self.angle or self.static_imbalance or self.dynamic_imbalance)
+        return bool(self.angle or self.static_imbalance or self.dynamic_imbalance or self.harmonics)
 
     @property
     def bearing(self) -> bool:
@@ -369,6 +371,7 @@ class Body(Part):
     nodes: Mapping[str, Node] = value(converter=named(Node), default_factory=dict)
     flex: Flex | None = value(converter=an(Flex, optional=True), default=None)
     inertia_about: str = value(converter=taking(InertiaAbout), default="com")
+    harmonics: Harmonics = value(converter=harmonics, default=())
     rotor: str = value(converter=text, default="")
     """The name of the wheel that it is to the body that its joint leads to; empty: it is none."""
 

@@ -38,18 +38,19 @@ def check_names(parts: Mapping[str, tuple[Iterable[str], Collection[str]]], find
             )
         for sort, names in (("wheel", wheels), ("node", nodes)):
             for one in names:
-                _check_part(name, sort, one, findings)
+                check_part(name, sort, one, findings)
         _check_shared(name, wheels, nodes, findings)
 
 
 def check_source_nodes(body: Body, listed: Collection[str], findings: Findings) -> None:
     """Refuse names of nodes that a source of modal data has brought, beside those that the file has ``listed``."""
     for node in body.nodes.keys() - listed:
-        _check_part(body.name, "node", node, findings)
+        check_part(body.name, "node", node, findings)
     _check_shared(body.name, body.wheels, body.nodes.keys() - listed, findings)
 
 
-def _check_part(body: str, sort: str, name: str, findings: Findings) -> None:
+def check_part(body: str, sort: str, name: str, findings: Findings) -> None:
+    """Refuse the ``name`` of a wheel or node of a body that is no name, or the body's own."""
     place = path_of(("body", body, sort, name))
     check_name(name, place, findings)
     if name in RESERVED:
@@ -148,6 +149,10 @@ def check_parts(model: Model, findings: Findings) -> None:
     for body in model.bodies:
         check_wheels(body, findings)
     check_rotors(bodies, findings)
+    if any(body.rotor or body.harmonics for body in model.bodies):
+        from mbdy.engine.model.rotors import check_rotor_bodies
+
+        check_rotor_bodies(model.bodies, findings)
     for tank in model.tanks:
         check_tank(tank, bodies, frozenset(), findings)
     if model.chosen_outputs and not findings.faults:

@@ -24,6 +24,7 @@ from casadi import MX
 from mbdy.engine.model.laws import sticks
 from mbdy.engine.model.owners import Owner, constraint, joint_of
 from mbdy.engine.model.ports import NOWHERE, Ports, ports, spins
+from mbdy.engine.model.rotations import across
 from mbdy.engine.model.system import INERTIAL, Body, Joint, Model
 from mbdy.engine.model.topology import ROOT, tree
 from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, WORK_ERROR, switched
@@ -44,6 +45,7 @@ from mbdy.engine.order_n.loop_kernels import SHORTEST, loop_structure
 from mbdy.engine.order_n.outputs import View, reactions, see_loops, wheel_momenta
 from mbdy.engine.order_n.profiles import profiles
 from mbdy.engine.order_n.resistances import Resistances, resistances
+from mbdy.engine.order_n.rotors import shaking
 from mbdy.engine.order_n.rules import Rule, rules
 from mbdy.engine.order_n.seats import seat_on
 from mbdy.engine.order_n.signals import see_signals
@@ -128,7 +130,19 @@ def equations(model: Model) -> Equations:
 
     Inputs that its choice of ports leaves out are part of the structure, with their start values.
     """
-    key = tuple((b.name, b.joint.to, b.joint.node, structure(b), tuple(b.wheels), tuple(b.nodes)) for b in model.bodies)
+    key = tuple(
+        (
+            b.name,
+            b.joint.to,
+            b.joint.node,
+            structure(b),
+            tuple(b.wheels),
+            tuple(b.nodes),
+            b.harmonics,
+            b.harmonics and across(b.joint.rotations[0]),
+        )
+        for b in model.bodies
+    )
     loops = tuple(replace(loop, time_constant=0.0, closed=True) for loop in model.loops)
     gears = tuple((gear_structure(model, gear), gear.switchable, gear.name) for gear in model.gears)
     attracted, table = model.gravity_gradient is not None, ports(model)
@@ -137,6 +151,11 @@ def equations(model: Model) -> Equations:
     acting = loops, gears, tuple(map(key_of, model.elements)), model.chosen_outputs
     skeleton = _Skeleton((attracted, *acting, tanks.tank_key(model), momenta, hidden, *key), model, table)
     return replace(_of_structure(skeleton), ports=table)
+
+
+def shaken(body: Body) -> tuple[object, ...]:
+    """What of the harmonics of a rotor is compiled in."""
+    return (body.harmonics, *across(body.joint.rotations[0])) if body.harmonics else ()
 
 
 def node_index(model: Model, body: str, node: str) -> int | None:
@@ -670,7 +689,7 @@ class _Assembly:
         constants = tanks.filled(feeds, at.structures, [k[c, 0] for c in at.constants], kernels)
         return System(
             self.tree, at.structures, states, constants,
-            [self.body_inputs(u, body) for body in self.model.bodies], kernels, self.seats, self.used,
+            self.inputs(u, k, states, kernels), kernels, self.seats, self.used,
             loops, placed=bool(self.model.loops or feeds) or field is not None, feeds=feeds, field=field,
             geared=self.geared,
         )  # fmt: skip
@@ -715,6 +734,16 @@ class _Assembly:
         return ca.vertcat(
             *(MX(ca.DM(list(self.still[n]))) if n in self.still else u[self.ports.by_name[n].places] for n in known)
         )
+
+    def inputs(self, u: MX, k: MX, states: list[BodyState], kernels: Kernels) -> list[BodyInputs]:
+        """Those of all bodies, rotors with the forces of their harmonics."""
+        inputs = [self.body_inputs(u, body) for body in self.model.bodies]
+        for j, body in enumerate(self.model.bodies):
+            if body.harmonics:
+                own = {"k": k[self.layout.constants[j], 0], "q": states[j].q, "u": states[j].u}
+                forces = kernels.call(shaking, self.layout.structures[j], *shaken(body), **own)["forces"]
+                inputs[j] = replace(inputs[j], forces=inputs[j].forces + forces)
+        return inputs
 
     def body_inputs(self, u: MX, body: Body) -> BodyInputs:
         name, stem = body.name, joint_of(body)

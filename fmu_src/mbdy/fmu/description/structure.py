@@ -109,5 +109,7 @@ def _movers(derivative: Scalar) -> Iterator[Key]:
             yield owner, "omega", f"[{k}]"
     elif owner.kind == "modes" and quantity == "displacement":
         yield owner, "rate", label
+    elif owner.kind == "wheel" and quantity == "angle":
+        yield owner, "speed", label
     elif owner.kind != "modes" and quantity in SPEEDS:
         yield owner, SPEEDS[quantity], label

@@ -25,6 +25,7 @@ from mbdy.engine.verification.formulations.propellant import (
     of_mass_centre,
     pushed,
 )
+from mbdy.engine.verification.formulations.shaking import shaken
 from mbdy.engine.verification.formulations.values import Array, Constants, Given, Motion, Part, rotation
 
 
@@ -76,6 +77,7 @@ class Reader:
                 strict=True,
             )
         ]
+        parts = [shaken(part) if part.body.harmonics else part for part in parts]
         missed = []
         for tank, at in zip(self.model.tanks, self._masses, strict=True):
             body = self.model.index[tank.body]
