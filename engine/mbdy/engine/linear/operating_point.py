@@ -106,7 +106,7 @@ def _operating_point(model: Model, equations: Equations, at: At) -> OperatingPoi
         _scale_quaternions(table, s)
         if model.constraints:
             core = started(equations, s, stays, u, p)
-            tell_moves(core, stacklevel=3)
+            tell_moves(core, stacklevel=4)
             core.latch()
             return OperatingPoint(table, core.x.copy(), u, p)
         x = np.array(equations.start(s, _constants(equations, p))).ravel()
