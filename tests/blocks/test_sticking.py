@@ -200,6 +200,21 @@ def test_states_that_are_saved_and_batches_go_on_to_the_bit(plant: Plant) -> Non
     assert y["second.joint.velocity"][1] == end[plant.state_names.index("second.joint.velocity")]
 
 
+def test_runs_of_a_batch_break_away_and_stop_within_steps_as_plants_do() -> None:
+    """Forces that come after a first step; some hold, some slip, some turn and some stop on the way."""
+    forces, n = np.array([8.0, 4.0, -30.0, 0.0, 13.0]), 5
+    batch, plants = PlantBatch(MODEL, n), [Plant(MODEL) for _ in range(n)]
+    for each in (batch, *plants):
+        each["swing.joint.angle"] = 1.0
+    for scale in (0.0, 1.0, 0.2):
+        batch["pulled.joint.force"] = batch["first.joint.force"] = scale * forces
+        y = batch.step(0.3)
+        for run, plant in enumerate(plants):
+            plant["pulled.joint.force"] = plant["first.joint.force"] = scale * forces[run]
+            np.testing.assert_array_equal(y.values[run], plant.step(0.3).values)
+    np.testing.assert_array_equal(y["pulled.joint.displacement"] != 0.0, [True, False, True, False, True])
+
+
 CHAIN = "mbdy = 1\n[system]\ngravity = [0.3, -0.5, 0.2]\n" + "".join(
     f"""
 [body.b{i}]

@@ -121,7 +121,7 @@ static void place(struct group *g, double *rows[MBDY_VECTORS][WIDEST]) {
         const int run = g->runs[i], lane = run % it->width;
         mbdy_core *core = core_of(g, i);
         for (int v = 0; v < MBDY_VECTORS; v++) rows[v][lane] = core->vector[v];
-        if (core->prepared == it->prepared[run] && !core->model->n_steps) continue;
+        if (core->prepared == it->prepared[run] && !core->model->n_steps && !core->model->n_senses) continue;
         it->lanes->constants(g->block, lane, core->vector[MBDY_K]);
         it->prepared[run] = core->prepared;
     }
@@ -131,17 +131,20 @@ static void vectors_of(double *rows[MBDY_VECTORS][WIDEST], double *const *vector
     for (int v = 0; v < MBDY_VECTORS; v++) vectors[v] = rows[v];
 }
 
-/* The internal steps: of members whose stores vary, that follow profiles, or whose tanks may run empty, alone, of all others in
-   lanes. */
-static void go(struct group *g) {
+/* The internal steps: of members whose stores vary, that follow profiles, whose tanks may run empty, or whose friction sticks,
+   alone, of all others in lanes. */
+static void go(struct group *g, int *status) {
     const int works = mbdy_this()->work_error >= 0;
     double *rows[MBDY_VECTORS][WIDEST], *const *vectors[MBDY_VECTORS], work[WIDEST] = {0.0};
     struct group alike = {.of = g->of, .wide = g->wide, .block = g->block};
+    const int each = !g->wide || mbdy_this()->n_profiles || mbdy_this()->n_senses;
     for (int i = 0; i < g->count; i++) {
-        if (!g->wide || g->course[i].stores_vary || g->course[i].rationed || mbdy_this()->n_profiles) {
-            mbdy_go(core_of(g, i), &g->course[i]);
+        if (each || g->course[i].stores_vary || g->course[i].rationed) {
+            status[i] = mbdy_go(core_of(g, i), &g->course[i]);
+            if (status[i] != MBDY_OK) mbdy_go_back(core_of(g, i));
             continue;
         }
+        status[i] = MBDY_OK;
         alike.runs[alike.count] = g->runs[i];
         alike.course[alike.count++] = g->course[i];
     }
@@ -174,7 +177,8 @@ static void step(struct group *g, double H, int order) {
     for (int i = 0; i < g->count; i++)
         status[i] = mbdy_begin(core_of(g, i), H, g->of->plants[0]->own->step, order, &g->course[i]);
     keep(g, status, H, 0);
-    go(g);
+    go(g, status);
+    keep(g, status, H, 0);
     for (int i = 0; i < g->count; i++) status[i] = mbdy_end(core_of(g, i), &g->course[i]);
     keep(g, status, H, 0);
 }
