@@ -82,7 +82,7 @@ class Kind:
 
 KINDS = (
     Kind("integrator", {"euler-cromer": r"euler[-_ ]?cromer", "rosenbrock": r"rosenbrock|rodasp"}, limit=2),
-    Kind("law of effort", {"harness": r"harness", "cubic": r"cubic_?stiffness"}, limit=1, second=1),
+    Kind("law of effort", {"harness": r"harness"}, limit=1, second=1),
     Kind("output", {"specific_force": r"specific_forces?"}, limit=2),
     Kind("version of FMI", {"3.0": r"fmi[-_ ]?3|pythonfmu3|^3\.0$"}, limit=4),
 )

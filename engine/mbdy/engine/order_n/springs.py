@@ -9,7 +9,7 @@ from itertools import pairwise
 import casadi as ca
 from casadi import SX
 
-from mbdy.engine.model.laws import harness
+from mbdy.engine.model import pieces
 from mbdy.engine.model.springs import COINCIDENT, Spring
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.elements import Efforts, Element, Relative, kept
@@ -104,7 +104,7 @@ class Line(Element):
         changed: dict[str, SX | float] = {"length": 0.0, **dict.fromkeys(dict(self.derived), NEVER)}
         if not self.points:
             return changed | {"preload": 0.0}
-        drawn = harness.steepest({"harness": _pairs(k["table"])})["harness"]
+        drawn = pieces.steepest(_pairs(k["table"]))
         return changed | {"table": ca.vertcat(*(number for point in drawn for number in point))}
 
 
@@ -194,8 +194,8 @@ def _stored(k: dict[str, SX], d: SX) -> tuple[SX, SX]:
     """Tension at rest, and its work from the free length, at an elongation."""
     if "table" in k:
         points = _pairs(k["table"])
-        tension, work = harness.table(points, d)
-        return tension, work - harness.table(points, SX(0))[1]
+        tension, work = pieces.table(points, d)
+        return tension, work - pieces.table(points, SX(0))[1]
     preload, linear, cubic = k["preload"], k["stiffness"], k["cubic_stiffness"]
     return preload + d * (linear + cubic * d**2), d * (preload + d * (linear / 2 + cubic / 4 * d**2))
 
