@@ -51,9 +51,10 @@ def test_the_ratio_is_a_parameter() -> None:
     y = plant.step(0.01)
     np.testing.assert_allclose(y["a.joint.angle"], 1.5, rtol=1e-12)
     plant.reset()
-    plant["gear.differential.factor"] = [0, 0, 0]
-    with pytest.raises(Exception, match=r"'gear.differential.factor': must not all be zero"):
-        plant.step(0.01)
+    for factors in ([0, 0, 0], [0, 1, 0]):
+        plant["gear.differential.factor"] = factors
+        with pytest.raises(Exception, match=r"'gear.differential.factor': two of them or more must not be zero"):
+            plant.step(0.01)
     plant["gear.differential.factor"] = [2, -1, -1]
     plant["gear.differential.offset"] = 0
 

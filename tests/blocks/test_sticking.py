@@ -311,7 +311,7 @@ def test_a_bearing_of_a_wheel_takes_no_table() -> None:
         ("{ coulomb = 2, breakaway = 1 }", r"friction.breakaway: must be no less than coulomb, got 1.0 and 2.0"),
         ("{ coulomb = '1 N' }", r"friction.coulomb: .*N.m"),
         ("{ coulomb = 1, vicous = 1 }", r"friction.vicous: unknown key; .*viscous"),
-        ("{ coulomb = 1 }\nfriction_rate = 1", r"friction: is missing beside 'friction_rate'"),
+        ("{ coulomb = 1 }\nfriction_rate = 1", r"friction_rate: goes with a 'friction' that is a number"),
         ("1\ncoulomb = 1", r"coulomb: unknown key"),
     ],
 )
@@ -389,6 +389,8 @@ def test_a_joint_made_in_python_takes_what_a_file_takes() -> None:
     assert replace(loads(dumps(model)), source="") == model
     with pytest.raises(ValueError, match=r"Joint.friction.breakaway: must be no less than coulomb"):
         Joint(to="inertial", kind="revolute", rotations=((0, 0, 1),), friction={"coulomb": 2, "breakaway": 1})
+    least = Joint(to="inertial", kind="revolute", rotations=((0, 0, 1),), friction={"coulomb": 2})
+    assert (least.breakaway, replace(least, stiffness=3.0).breakaway) == ((0.0,), (0.0,))
 
 
 PARALLELOGRAM = loads(

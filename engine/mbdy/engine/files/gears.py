@@ -8,7 +8,7 @@ from typing import Any
 from mbdy.engine.files.tables import GearTable
 from mbdy.engine.model.faults import Findings, path_of, shown
 from mbdy.engine.model.fields import TimeConstant
-from mbdy.engine.model.gear import COORDINATE, TERMS, Freedom, Gear, check_gear, freedom_of
+from mbdy.engine.model.gear import COORDINATE, TERMS, TIES, Freedom, Gear, check_gear, freedom_of, holds_nothing
 from mbdy.engine.model.parts import taking
 from mbdy.engine.model.system import Body
 from mbdy.engine.model.tree_rules import check_name
@@ -50,8 +50,11 @@ def gear_of(
     offset = findings.attempt(f"{path}.offset", quantity, table.offset, freedoms[0].unit)
     if odd := odd_angle(table.offset, freedoms[0].unit):
         findings.warn(f"{path}.offset", odd.message, odd.remedy)
-    if len(findings.faults) == before and not any(factors):
-        findings.refuse(f"{path}.terms", "their factors must not all be zero", TERMS)
+    if len(findings.faults) == before and holds_nothing(factors):
+        if table.terms is None:
+            findings.refuse(f"{path}.ratio", "must not be zero", "give turns of the follower for one of the driver")
+        else:
+            findings.refuse(f"{path}.terms", f"their factors: {TIES}", TERMS)
     if len(findings.faults) > before:
         return None
     gear = Gear(

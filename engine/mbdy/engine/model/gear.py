@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mbdy.engine.model.system import Body
 
 COORDINATE = re.compile(r"(\w+)\.joint(?:\[(\d{1,3})\])?")
+TIES = "two of them or more must not be zero"
 TERMS = 'give two or more, e.g. terms = [["wheel.joint", 1], ["pinion.joint", -4]]'
 
 
@@ -48,8 +49,8 @@ class Gear(Part):
             name = findings.attempt(f"Gear.terms[{k + 1}][1]", text, coordinate)
             terms.append((name, findings.attempt(f"Gear.terms[{k + 1}][2]", quantity, factor, "1")))
         object.__setattr__(self, "terms", tuple(terms))
-        if not findings.faults and not any(factor for _, factor in terms):
-            findings.refuse("Gear.terms", "their factors must not all be zero", TERMS)
+        if not findings.faults and holds_nothing([factor for _, factor in terms]):
+            findings.refuse("Gear.terms", f"their factors: {TIES}", TERMS)
         if not (self.closed or self.switchable):
             findings.refuse("Gear.switchable", "must be true of a gear that starts open", "or let it start closed")
         return None
@@ -58,6 +59,11 @@ class Gear(Part):
     def size(self) -> int:
         """Number of its scalar constraints."""
         return 1
+
+
+def holds_nothing(factors: Sequence[float]) -> bool:
+    """Whether several ``factors`` tie no coordinate to another."""
+    return len(factors) > 1 and sum(factor != 0.0 for factor in factors) < 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,10 @@ def _lawful(values: dict[str, Any], path: str, findings: Findings) -> dict[str, 
         missing = [name for name in needed if name not in values]
         others = ", ".join(value.name for value in present)
         for name in missing:
+            if any(name == value.table for value in JOINT_VALUES.values() if value.name in values):
+                message = f"goes with a '{name}' that is a number, and this is a table"
+                findings.refuse(f"{path}.{present[0].name}", message, f"take out {others}, or give {name} as a number")
+                continue
             message = f"is missing beside '{present[0].name}'"
             findings.refuse(f"{path}.{name}", message, f"give it too, or take out {others}")
         if law.either and not missing and not any(name in values for name in law.either):
@@ -149,7 +153,7 @@ def _lawful(values: dict[str, Any], path: str, findings: Findings) -> dict[str, 
                 findings.refuse(f"{path}.{value.key}", f"must be {wanted}, got {wrong}", "give another value")
                 sound = False
             over = zip(numbers, values[value.least], strict=False) if value.least in values else ()
-            for low, high in [(low, high) for low, high in over if low < high][:1]:
+            for low, high in [(low, high) for low, high in over if 0.0 != low < high][:1]:
                 findings.refuse(f"{path}.{value.key}", f"must be no less than {value.least}, got {low} and {high}",
                                 f"leave it out for that of {value.least}")  # fmt: skip
                 sound = False

@@ -41,13 +41,13 @@ def gear_structure(model: Model, gear: Gear) -> GearStructure:
 
 def prepare_gear(count: int) -> ca.Function:
     """Kernel: constants of a gear with so many terms from its ``time`` constant, ``offset`` and ``factor`` (n): decay
-    of its errors, offset, what makes the row one of norm 1, factors. The third is no number where all factors are zero.
+    of its errors, offset, what makes the row one of norm 1, factors. The third is no number where factors tie
+    nothing (`mbdy.engine.model.gear.TIES`).
     """
     inputs = symbols(time=1, offset=1, factor=count)
     time, offset, factor = inputs.values()
     decay = ca.if_else(time > 0, 1 / time, ca.if_else(time < 0, math.nan, 0))
-    norm = ca.norm_2(factor)
-    scale = ca.if_else(norm > 0, 1 / norm, math.nan)
+    scale = ca.if_else(ca.sum1(factor != 0) > 1, 1 / ca.norm_2(factor), math.nan)
     return kernel(f"prepare_gear_{count}", inputs, {"k": ca.vertcat(decay, offset, scale, factor)})
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mbdy.engine.model.bearing import BEARING
+from mbdy.engine.model.gear import TIES
 from mbdy.engine.model.law import JointValue
 from mbdy.engine.model.laws import laws_of
 from mbdy.engine.model.owners import SYSTEM, Owner, element, joint_of, wheels_of
@@ -51,7 +52,7 @@ def rules(model: Model, ports: Ports, at: Layout) -> tuple[Rule, ...]:
     for gear, places in zip(model.gears, at.gears, strict=True):
         owner = Owner("gear", gear.name)
         found.append(_rule(ports, owner, "time_constant", places.start, "must be >= 0"))
-        found.append(_rule(ports, owner, "factor", places.start + 2, "must not all be zero"))
+        found.append(_rule(ports, owner, "factor", places.start + 2, TIES))
     for part, places in zip(model.elements, at.elements, strict=True):
         found += _of_element(part, places.start, ports)
     for tank, places in zip(model.tanks, at.tank_constants, strict=True):

@@ -1,7 +1,7 @@
 """Coulomb friction that sticks: ``-sense F - c rate``; the sense is the sign of the rate, held between events.
 
-A degree of freedom at rest is held while that takes no more than ``breakaway`` (``coulomb`` where that is more);
-`mbdy.engine.core` finds the instants at which it stops and breaks away (sticking.c).
+A degree of freedom at rest is held while that takes no more than ``breakaway`` (``coulomb`` where that is more, so that
+zero leaves it to that); `mbdy.engine.core` finds the instants at which it stops and breaks away (sticking.c).
 """
 
 from __future__ import annotations
