@@ -102,6 +102,12 @@ def test_inertia_that_is_refused(lines, message):
          '"revolute", axis = [0, -1, 0], frame = { sequence = "x", angles = "-90 deg" }'),
         ('"fixed", frame = { sequence = "xyz", angles = [0.1, 0.2, 0.3] }, '
          'frame_b = { sequence = "xyz", angles = [0.1, 0.2, 0.3] }', '"fixed"'),
+        ('"spherical", stiffness = 2, rest = ["10 deg", 0, 0.3], frame_b = { sequence = "z", angles = "90 deg" }',
+         '"spherical", stiffness = 2, rest = [0, "10 deg", 0.3], frame = { sequence = "z", angles = "-90 deg" }'),
+        ('"planar", frame_b = { sequence = "z", angles = "90 deg" }',
+         '"planar", axes = [[0, 1, 0], [-1, 0, 0]], frame = { sequence = "z", angles = "-90 deg" }'),
+        ('"planar", axes_in = "parent", frame = { rotation_vector = [0.3, 0.2, 0.1] }',
+         '"planar", axes_in = "parent", frame = { rotation_vector = [0.3, 0.2, 0.1] }, axes = [[1, 0, 0], [0, 1, 0]]'),
     ],
 )  # fmt: skip
 def test_axes_and_frames(spelled, plain):
@@ -109,7 +115,8 @@ def test_axes_and_frames(spelled, plain):
         loads(arm("inertia = [1, 2, 2]", f'joint = {{ to = "bus", kind = {k} }}')) for k in (spelled, plain)
     )
     one, other = (model.body("arm").joint for model in (ours, theirs))
-    for field in ("translations", "rotations", "frame"):
+    assert one.kind == other.kind
+    for field in ("translations", "rotations", "frame", "rest"):
         assert np.allclose(getattr(one, field), getattr(other, field), atol=1e-15)
     assert loads(dumps(ours)).bodies == ours.bodies
 
@@ -130,6 +137,8 @@ def test_parts_made_in_python_take_the_same_spellings():
         Joint(to="inertial", kind="free", at_b=[0, 0, 1])
     with pytest.raises(PartError, match=r'Joint\.axes_in: must be "joint" or "parent", got \'world\''):
         Joint(to="bus", kind="prismatic", translations=[[0, 0, 1]], axes_in="world")
+    slanted = 'joint = { to = "bus", kind = "planar", axes = [[1, 0, 1], [0, 1, 0]] }'
+    assert "body.arm.joint.axes: must be two directions across the normal" in told(arm("", slanted))
 
 
 # Place and frame of a joint on the outboard body

@@ -9,7 +9,7 @@
 | universal | | two `axes` |
 | gimbal | | three `axes`, or those that `sequence` names |
 | spherical | | spherical |
-| planar | two in the plane | its normal `axis`, z unless given |
+| planar | two in the plane, or `axes` | its normal `axis`, z unless given |
 | free, attitude | x, y, z | spherical |
 | none | `translation` | `rotation` |
 
@@ -24,15 +24,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+import numpy as np
+
 from mbdy.engine.files.tables import JointTable
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown
 from mbdy.engine.model.frames import axes_frame, frame_of, sequence_fault, warn_of_angles
-from mbdy.engine.model.joint_values import KEYS, VALUES, independent, joint_values, refuse_key, rotor_axes
+from mbdy.engine.model.joint_values import KEYS, VALUES, along_body, independent, joint_values, refuse_key, rotor_axes
 from mbdy.engine.model.laws.sticking import spread
+from mbdy.engine.model.limits import PARALLEL
 from mbdy.engine.model.parts import place_of
 from mbdy.engine.model.profiles import slew_points
 from mbdy.engine.model.rotations import across
-from mbdy.engine.model.system import Joint, Vector3, X, Y, Z
+from mbdy.engine.model.system import IDENTITY, Joint, Vector3, X, Y, Z
 
 UNIT_AXES: Mapping[str, Vector3] = {"x": X, "y": Y, "z": Z}
 
@@ -54,8 +57,10 @@ def joint_of(table: JointTable, path: str, findings: Findings) -> Joint | None:
         return None
     try:
         translations, rotations, spherical = _axes(table, kind)
-        turning = "rotation" if kind == "general" else _axes_key(table, kind)
-        axes = {f"{path}.translation": translations, f"{path}.{turning}": rotations}
+        sliding, turning = "translation", "rotation" if kind == "general" else _axes_key(table, kind)
+        if kind == "planar":
+            sliding, turning = "axes", "axis"
+        axes = {f"{path}.{sliding}": translations, f"{path}.{turning}": rotations}
         if not independent(axes, findings):
             translations, rotations = ((X, Y, Z)[: len(axes)] for axes in (translations, rotations))
     except RefusalError as refusal:
@@ -82,7 +87,7 @@ def joint_of(table: JointTable, path: str, findings: Findings) -> Joint | None:
             findings.refuse(f"{path}.slew", "needs a joint with exactly one distance or angle", "give it to such a one")
         elif points := slew_points(joint, table.slew, f"{path}.slew", findings):
             given["smooth_profile"] = points
-    values = joint_values(joint, given, path, findings)
+    values = along_body(joint, joint_values(joint, given, path, findings), places.get("frame_b", IDENTITY))
     if kind == "attitude":
         _refuse_driven(values.get("motion", ()), given.get("motion"), path, findings)
     made = replace(joint, **values)
@@ -120,6 +125,8 @@ def _axes_key(table: JointTable, kind: str) -> str:
         return "translation" if table.rotation is None or len(table.translation or ()) > 3 else "rotation"
     if kind in ("universal", "gimbal"):
         return "sequence" if table.sequence is not None else "axes"
+    if kind == "planar" and table.axes is not None:
+        return "axes"
     return "axis"
 
 
@@ -139,11 +146,19 @@ def _axes(table: JointTable, kind: str) -> tuple[tuple[Vector3, ...], tuple[Vect
         return (), _successive(table, kind), False
     if kind == "planar":
         normal = table.axis or Z
-        return across(normal), (normal,), False
+        return across(normal) if table.axes is None else _in_plane(table.axes, normal), (normal,), False
     if table.axis is None:
         raise RefusalError("is missing", f"a {kind} joint needs a direction in the joint frame, e.g. axis = [0, 0, 1]")
     sliding = (table.axis,) if kind != "revolute" else ()
     return sliding, (table.axis,) if kind != "prismatic" else (), False
+
+
+def _in_plane(axes: tuple[Vector3, ...], normal: Vector3) -> tuple[Vector3, ...]:
+    """The two ``axes`` of a planar joint. Raises `RefusalError`."""
+    level = [abs(np.dot(axis, normal)) < PARALLEL * np.linalg.norm(axis) * np.linalg.norm(normal) for axis in axes]
+    if len(axes) != 2 or not all(level):
+        raise RefusalError("must be two directions across the normal 'axis'", "or leave 'axes' out")
+    return axes
 
 
 def _successive(table: JointTable, kind: str) -> tuple[Vector3, ...]:

@@ -207,18 +207,25 @@ def _spelled(joint: Joint) -> dict[str, object]:
         keys["axes"] = joint.rotations
     elif joint.kind in ("revolute", "prismatic", "cylindrical", "planar") and joint.axes:
         keys["axis"] = joint.axes[-1]
-    table = JointTable.model_construct(to=joint.to, **keys)  # pyright: ignore[reportArgumentType]
-    findings = Findings()
-    meant = None if joint.kind == "general" else joint_of(table, "", findings)
-    shape = (joint.translations, joint.rotations, joint.spherical)
-    if meant and not findings.faults and shape == (meant.translations, meant.rotations, meant.spherical):
-        return keys
+    for more in ({}, {"axes": joint.translations}) if joint.kind == "planar" else ({},):
+        if _means(joint, keys | more):
+            return keys | more
     general: dict[str, object] = {}
     if joint.translations or not joint.n_u:
         general["translation"] = joint.translations
     if joint.n_rotations:
         general["rotation"] = "spherical" if joint.spherical else joint.rotations
     return general
+
+
+def _means(joint: Joint, keys: Mapping[str, object]) -> bool:
+    """Whether ``keys`` say the axes of ``joint``."""
+    table = JointTable.model_construct(to=joint.to, **keys)  # pyright: ignore[reportArgumentType]
+    findings = Findings()
+    meant = None if joint.kind == "general" else joint_of(table, "", findings)
+    if meant is None or findings.faults:
+        return False
+    return all(getattr(meant, key) == getattr(joint, key) for key in ("translations", "rotations", "spherical"))
 
 
 def _with_units(values: Sequence[float], units: Iterable[str]) -> list[Any]:

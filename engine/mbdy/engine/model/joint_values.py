@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
-from mbdy.engine.model.arrays import Vector3, listed
+from mbdy.engine.model.arrays import Quaternion, Vector3, listed
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown
 from mbdy.engine.model.fields import Axes
-from mbdy.engine.model.frames import frame_of, rotation_vector, warn_of_angles
+from mbdy.engine.model.frames import frame_of, rotation_vector, turned, warn_of_angles
 from mbdy.engine.model.law import JointValue
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 from mbdy.engine.model.limits import PARALLEL
@@ -36,7 +36,7 @@ KEYS: Mapping[str, set[str]] = {
     "universal": _PLACE | _EFFORT | {"axes", "axes_in"},
     "gimbal": _PLACE | _EFFORT | {"axes", "sequence", "axes_in"},
     "spherical": _PLACE | _EFFORT,
-    "planar": _PLACE | _EFFORT | {"axis", "axes_in"},
+    "planar": _PLACE | _EFFORT | {"axis", "axes", "axes_in"},
     "free": {"motion"},
     "attitude": {"motion"},
     "general": _PLACE | _EFFORT | _POINTS | {"translation", "rotation", "axes_in"},
@@ -69,6 +69,14 @@ def joint_values(joint: Joint, given: Mapping[str, Any], path: str, findings: Fi
         message = f"is {values['motion'][0]!r}, and the joint follows a {followed[0]}"
         findings.refuse(f"{path}.motion", message, 'give motion = "prescribed", or leave it out')
     return _lawful(values, path, findings)
+
+
+def along_body(joint: Joint, values: Mapping[str, Any], frame_b: Quaternion) -> dict[str, Any]:
+    """``values`` of ``joint``, rotation vectors turned by ``frame_b`` from its frame to one along the body's axes."""
+    turn, n = turned(frame_b), joint.n_coordinates
+    ball = [name for name, value in JOINT_VALUES.items() if value.turns and not value.parameter and joint.spherical]
+    sprung = {name: numbers for name in ball if len(numbers := values.get(name, ())) > n}
+    return {**values, **{name: numbers[:n] + turn(numbers[n:]) for name, numbers in sprung.items()}}
 
 
 def rotor_axes(joint: Joint, given: object, path: str, findings: Findings) -> tuple[Vector3, ...]:

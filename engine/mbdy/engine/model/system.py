@@ -41,7 +41,16 @@ from mbdy.engine.model.frames import axes_frame, frame, inverse, product, turned
 from mbdy.engine.model.gear import Freedom, Gear, freedom_of
 from mbdy.engine.model.harmonics import Harmonics, harmonics
 from mbdy.engine.model.inertia_spellings import about_mass_centre
-from mbdy.engine.model.joint_values import KEYS, VALUES, Motion, independent, joint_values, refuse_key, rotor_axes
+from mbdy.engine.model.joint_values import (
+    KEYS,
+    VALUES,
+    Motion,
+    along_body,
+    independent,
+    joint_values,
+    refuse_key,
+    rotor_axes,
+)
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 from mbdy.engine.model.laws.sticking import TABLE, spread
 from mbdy.engine.model.parts import Part, an, kept, named, names, numbers, part, several, starts, taking, text, value
@@ -131,9 +140,11 @@ class Joint(JointValues):
         for key, origin in (("at", ZERO3), ("frame", IDENTITY), ("at_b", ZERO3), ("frame_b", IDENTITY)):
             if key not in KEYS[self.kind] and getattr(self, key) != origin:
                 refuse_key(self.kind, key, "Joint", findings)
+        frame_b = self.frame_b
         self._in_body_axes()
         given = self._given(findings)
-        for name, entries in (dict.fromkeys(given, ()) | joint_values(self, given, "Joint", findings)).items():
+        values = along_body(self, joint_values(self, given, "Joint", findings), frame_b)
+        for name, entries in (dict.fromkeys(given, ()) | values).items():
             object.__setattr__(self, name, entries)
         if not findings.faults:
             self._fill_laws(findings)
