@@ -182,12 +182,23 @@ def test_where_ends_coincide():
     for what, slope in (("position", -30.0), ("velocity", -0.6)):
         columns = [smooth.states.index(f"a.{what}.error[{k}]") for k in (1, 2, 3)]
         np.testing.assert_allclose(smooth.A[np.ix_(places, columns)], slope * np.eye(3), atol=1e-12)
+    alike = []
+    for law in ({"stiffness": 30.0}, {"table": ((0.0, 0.0), (1.0, 30.0))}):
+        runner = Interpreted(two_masses(**law))
+        x = np.array(runner.ports.start)
+        x[runner.ports.states["b.position"].state] = 1e-10
+        alike.append(runner.derivatives(x, np.array(runner.ports.vector("input"))))
+    assert alike[0].any()
+    np.testing.assert_allclose(*alike, rtol=1e-12, atol=0)
     runner = Interpreted(two_masses(stiffness=30.0, length=0.2, preload=1.0, damping=1.0))
     x, u = np.array(runner.ports.start), np.array(runner.ports.vector("input"))
     assert np.isfinite(runner.outputs(x, u)).all()
     assert not runner.derivatives(x, u).any()
     with pytest.warns(ModelWarning, match=r"spring.s: its ends coincide at the start"):
         loads(dumps(two_masses(stiffness=30.0, length=0.2)))
+    with pytest.warns(ModelWarning, match=r"spring.s: its ends coincide at the start"):
+        loads(dumps(two_masses(table=((0.0, 1.0), (1.0, 30.0)))))
+    loads(dumps(two_masses(table=((0.0, 0.0), (1.0, 30.0)))))
 
 
 def test_a_bushing_turns_half_a_turn():

@@ -55,12 +55,16 @@ def warn_of_coincident_ends(model: Model, findings: Findings) -> None:
             C, r = places[side.body]
             at = np.array(side.at) + (model.body(side.body).nodes[side.node].at if side.node else 0.0)
             ends.append(r + C @ at)
-        smooth = not (spring.length[0] or spring.table or spring.numbers("preload")[0])
-        if spring.kind == "line" and not smooth and np.linalg.norm(ends[1] - ends[0]) < COINCIDENT:
+        if spring.table:
+            lengths, tensions = np.array(spring.table).T
+            pulls = np.interp(-spring.length[0], lengths, tensions) != 0.0
+        else:
+            pulls = bool(spring.length[0] or spring.numbers("preload")[0])
+        if spring.kind == "line" and pulls and np.linalg.norm(ends[1] - ends[0]) < COINCIDENT:
             message = (
                 "its ends coincide at the start, where nothing says which way it pulls: it does not until they part"
             )
-            remedy = "start elsewhere, or let it have no free length, preload and table"
+            remedy = "start elsewhere, or let it have no tension there: no free length and preload, or a table of none"
             findings.warn(path_of(("spring", spring.name)), message, remedy)
 
 

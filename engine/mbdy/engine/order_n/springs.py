@@ -78,7 +78,8 @@ class Line(Element):
             tension = at_rest + resistance * rate + inputs["actuation"]
         # Where the ends meet what has no direction is lost, and what has is smooth there: a spring without free length.
         d = SX.sym("d")
-        slope = ca.substitute(ca.gradient(_stored(k, d)[0], d), d, -k["length"])
+        beyond = COINCIDENT if self.points else 0  # a corner of its table there: no distance is below it
+        slope = ca.substitute(ca.gradient(_stored(k, d)[0], d), d, beyond - k["length"])
         meeting = ca.if_else(apart, 0, -(slope * of.d + resistance * of.v))
         power = -(tension - at_rest) * rate - ca.if_else(apart, 0, resistance * ca.dot(of.v, of.v))
         outputs = {"length": length, "rate": rate, "tension": tension}
