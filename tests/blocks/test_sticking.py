@@ -453,6 +453,123 @@ def test_joints_of_a_loop_hold_with_all_that_they_have(step: float) -> None:
     assert abs(plant["system.work_error"]) < 1e-10
 
 
+def hinge(name: str, to: str, at: list[float], *, mass: float, length: float, inertia: float, node: str = "") -> str:
+    """A bar along x, with a node at its end."""
+    return f"""
+[body.{name}]
+mass = {mass}
+com = [{length / 2}, 0, 0]
+inertia = [0.01, {inertia}, {inertia}]
+node.{node} = {{ at = [{length}, 0, 0] }}
+joint = {{ to = "{to}", kind = "revolute", axis = [0, 0, 1], at = {at}, friction = {{ coulomb = 1 }} }}
+"""
+
+
+FOUR_BAR = loads(
+    "mbdy = 1\n[system]\ngravity = [0, -9.81, 0]\n"
+    + hinge("crank", "inertial", [0, 0, 0], mass=1, length=1, inertia=0.1, node="end")
+    + hinge("coupler", "crank", [1, 0, 0], mass=2, length=2, inertia=0.7, node="end")
+    + hinge("rocker", "inertial", [2.2, 0, 0], mass=1.5, length=1.5, inertia=0.3, node="end")
+    + "[loop.pin]\na = 'coupler.end'\nb = 'rocker.end'\nkind = 'pin'\naxis = [0, 0, 1]\n"
+    + "[initial]\ncrank.joint.angle = '60 deg'\n"
+)
+BARS = ("crank", "coupler", "rocker")
+
+
+def test_a_four_bar_swings_and_rests_as_it_does_at_shorter_steps() -> None:
+    ends = []
+    for step in (1e-3, 2e-3, 5e-3):
+        plant = Plant(FOUR_BAR, step=step)
+        y = plant.step(3.2)
+        assert min(abs(y[f"{name}.joint.rate"]) for name in BARS) > 1.0  # gravity overcomes friction there
+        swings = y["crank.joint.angle"]
+        plant.reset()
+        plant[[f"{name}.joint.friction.coulomb" for name in BARS]] = 3.0
+        y = plant.step(6.0)
+        assert [y[f"{name}.joint.rate"] for name in BARS] == [0.0, 0.0, 0.0]
+        assert all(abs(y[f"{name}.joint.reaction"]) <= 3.0 + 1e-8 for name in BARS)
+        ends.append((swings, y["crank.joint.angle"]))
+    np.testing.assert_allclose(ends[1:], [ends[0]] * 2, rtol=1e-5)
+
+
+DRIVEN = loads("""
+mbdy = 1
+[system]
+gravity = [0, 0, -9.81]
+[body.a]
+mass = 1
+inertia = [1, 1, 2]
+joint = { to = "inertial", kind = "revolute", axis = [0, 0, 1], motion = "switchable" }
+[body.b]
+mass = 1
+inertia = [1, 1, 3]
+joint = { to = "inertial", kind = "revolute", axis = [0, 0, 1], friction = { coulomb = 4, breakaway = 6 } }
+[gear.driven]
+driver = "a.joint"
+follower = "b.joint"
+ratio = 2
+[body.cart]
+mass = 1
+joint = { to = "inertial", kind = "prismatic", axis = [1, 0, 0], motion = "prescribed" }
+[body.towed]
+mass = 1
+joint = { to = "inertial", kind = "prismatic", axis = [1, 0, 0], friction = { coulomb = 4 } }
+[loop.tow]
+a = "cart"
+b = "towed"
+kind = "weld"
+[body.motor]
+mass = 1
+inertia = [0.01, 0.01, 0.01]
+joint = { to = "inertial", kind = "revolute", axis = [0, 0, 1], friction = { coulomb = 0.1, breakaway = 0.15 } }
+[body.arm]
+mass = 1
+inertia = [1, 1, 1]
+joint = { to = "inertial", kind = "revolute", axis = [0, 0, 1], friction = { coulomb = 2, breakaway = 3 } }
+[gear.shared]
+driver = "motor.joint"
+follower = "arm.joint"
+ratio = 0.1
+[body.block]
+mass = 2
+joint = { to = "inertial", kind = "prismatic", axis = [0, 0, 1], friction = { coulomb = 5, breakaway = 6 } }
+[loop.shelf]
+a = "block"
+b = "inertial"
+kind = "rows"
+rows = [6]
+""")
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "dopri5"])
+def test_what_is_driven_moves_whatever_friction_holds_of_it(integrator: str) -> None:
+    plant = Plant(DRIVEN, integrator=integrator)
+    plant["a.joint.prescribed"] = True
+    y = plant.step(0.1)
+    assert (y["b.joint.rate"], y["towed.joint.velocity"]) == (0.0, 0.0)
+    plant["a.joint.acceleration"], plant["cart.joint.acceleration"] = 1.0, 1.0
+    for time, sign in ((0.2, 1), (0.4, -1)):  # from rest, then to a stop and back
+        y = plant.step(time)
+        plant["a.joint.acceleration"], plant["cart.joint.acceleration"] = -1.0, -1.0
+        assert y["b.joint.rate"] == pytest.approx(sign * 0.4, rel=1e-9)
+        assert y["a.joint.reaction"] == pytest.approx(sign * (2 + 2 * (3 * 2 + 4)), rel=1e-9)
+        assert (y["towed.joint.velocity"], y["cart.joint.reaction"]) == pytest.approx((sign * 0.2, sign * 6), rel=1e-9)
+    assert abs(y["system.work_error"]) < 1e-9
+
+
+@pytest.mark.parametrize("torque", [0.4, -0.44, 0.1, 0.0])
+def test_friction_takes_no_more_than_it_has_and_gears_and_loops_the_rest(torque: float) -> None:
+    plant = Plant(DRIVEN)
+    plant["motor.joint.torque"] = torque
+    for y in (plant.step(1.0), plant.step(1.0)):
+        motor, arm, (of_arm, of_motor) = y["motor.joint.reaction"], y["arm.joint.reaction"], y["gear.shared.effort"]
+        assert (abs(motor) <= 0.15 + 1e-9, abs(arm) <= 3 + 1e-8) == (True, True)
+        assert (torque + motor + of_motor, arm + of_arm) == pytest.approx((0, 0), abs=1e-9)
+        assert abs(y["block.joint.reaction"]) <= 6
+        assert y["block.joint.reaction"] - y["loop.shelf.force"][2] == pytest.approx(2 * 9.81)
+        assert (y["motor.joint.rate"], y["arm.joint.rate"]) == (0.0, 0.0)
+
+
 DRY_CHAIN = loads(CHAIN.replace("{friction}", ", friction = { coulomb = 1, viscous = 0.2 }"))
 
 

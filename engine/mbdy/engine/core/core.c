@@ -74,7 +74,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     core->vector[0] = at;
     core->arg = calloc((size_t)n_arg, sizeof *core->arg);
     core->res = calloc((size_t)n_res, sizeof *core->res);
-    const size_t all_places = places + mbdy_closing_places(model) + 2 * (size_t)model->n_senses;
+    const size_t all_places = places + mbdy_closing_places(model) + 3 * (size_t)model->n_senses;
     core->work_places = calloc(1 + all_places, sizeof *core->work_places);
     if (!at || !core->arg || !core->res || !core->work_places) {
         mbdy_free(core);
@@ -249,7 +249,9 @@ int mbdy_outputs(mbdy_core *core, const double *x, const double *u, double *y) {
     core->arg[2] = core->vector[MBDY_K];
     const double *at = core->arg[0], *given = core->arg[1];
     core->res[0] = to, core->res[1] = &energy;
+    mbdy_show_shares(core);
     mbdy_evaluate(core, MBDY_OUTPUTS);
+    mbdy_hide_shares(core);
     core->res[1] = NULL;
     return mbdy_complete_outputs(core, at, given, to, energy, !x);
 }
@@ -398,7 +400,7 @@ enum { CHANGED = sizeof changed_by_steps / sizeof changed_by_steps[0] };
 size_t mbdy_kept_reals(const mbdy_core *core) {
     size_t sum = 0;
     for (int i = 0; i < CHANGED; i++) sum += (size_t)mbdy_size(core, changed_by_steps[i]);
-    return sum + (size_t)core->model->n_senses;
+    return sum + 2 * (size_t)core->model->n_senses;
 }
 
 void mbdy_keep(const mbdy_core *core, double *kept) {
@@ -407,7 +409,8 @@ void mbdy_keep(const mbdy_core *core, double *kept) {
         memcpy(kept, core->vector[changed_by_steps[i]], sizeof(double) * size);
         kept += size;
     }
-    for (int i = 0; i < core->model->n_senses; i++) kept[i] = core->vector[MBDY_K][core->model->senses[i]];
+    for (int i = 0; i < core->model->n_senses; i++)
+        kept[2 * i] = core->vector[MBDY_K][core->model->senses[i]], kept[2 * i + 1] = core->sticking.share[i];
 }
 
 void mbdy_put_back(mbdy_core *core, const double *kept) {
@@ -416,7 +419,8 @@ void mbdy_put_back(mbdy_core *core, const double *kept) {
         memcpy(core->vector[changed_by_steps[i]], kept, sizeof(double) * size);
         kept += size;
     }
-    for (int i = 0; i < core->model->n_senses; i++) core->vector[MBDY_K][core->model->senses[i]] = kept[i];
+    for (int i = 0; i < core->model->n_senses; i++)
+        core->vector[MBDY_K][core->model->senses[i]] = kept[2 * i], core->sticking.share[i] = kept[2 * i + 1];
 }
 
 void mbdy_go_back(mbdy_core *core) { mbdy_put_back(core, core->kept); }

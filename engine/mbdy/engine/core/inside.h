@@ -68,7 +68,8 @@ struct mbdy_opening {
    now. */
 struct mbdy_sticking {
     double *effort, *acceleration, *rate, *driven, *coulomb, *breakaway, *margin, *weight, *before, *found, *trial, *kept;
-    int *tried, *turning;
+    double *inertia, *share, *kept_share, *hidden, *part, *reach, *mobility, *factors;
+    int *tried, *turning, *side, anew;
 };
 
 struct mbdy_core {
@@ -231,6 +232,8 @@ int mbdy_stop_held(mbdy_core *core, const double *u, struct mbdy_gaps gaps);
 size_t mbdy_sticking_reals(const mbdy_model *model);
 void mbdy_sticking_room(mbdy_core *core, double *at, int *places);
 void mbdy_loosen(mbdy_core *core);
+void mbdy_show_shares(mbdy_core *core);
+void mbdy_hide_shares(mbdy_core *core);
 void mbdy_forget(mbdy_core *core);
 
 /* The internal step between two fractions of the communication step, in parts between its events; 0 where these do not end. */

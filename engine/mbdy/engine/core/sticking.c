@@ -20,10 +20,15 @@
 #define NEARLY 1e-9
 /* Part of the breakaway effort beyond it that breaks away. */
 #define PASSED 1e-9
-/* In loops, rates that are this part of what they were at the begin pass zero together; and accelerations, of what they are
-   without friction, that are rounding. */
+/* A sense beyond this is friction of what others hold: what is beyond is the part of its breakaway effort. */
+#define PARKED 2.0
+/* In loops, rates that are this part of what they were at the begin pass zero together. */
 #define TOGETHER 1e-6
+/* Parts of the acceleration that breakaway gives: rounding; what pulls along; that moves at all; and what makes shares unique. */
 #define NO_ACCELERATION 1e-8
+#define PULLED 1e-6
+#define MOVES 1e-9
+#define RIDGE 1e-10
 /* Part of an internal step to which events are located; trials of that, and events in one; looks within a stride. */
 #define LOCATED 1e-13
 #define LOCATING 100
@@ -38,13 +43,13 @@ static double *sense(const mbdy_core *core, int i) { return core->vector[MBDY_K]
 /* What holding.py has at x and u, those of the core where NULL, under the senses of now. */
 static void look(mbdy_core *core, const double *x, const double *u) {
     struct mbdy_sticking *at = &core->sticking;
-    double *const results[] = {at->effort, at->acceleration, at->rate, at->driven, at->coulomb, at->breakaway};
+    double *const results[] = {at->effort, at->acceleration, at->rate, at->driven, at->coulomb, at->breakaway, at->inertia};
     core->arg[0] = x ? x : core->vector[MBDY_X];
     core->arg[1] = u ? u : mbdy_inputs_now(core);
     core->arg[2] = core->vector[MBDY_K];
-    for (int i = 0; i < 6; i++) core->res[i] = results[i];
+    for (int i = 0; i < 7; i++) core->res[i] = results[i];
     mbdy_evaluate(core, MBDY_HOLDING);
-    for (int i = 0; i < 6; i++) core->res[i] = NULL;
+    for (int i = 0; i < 7; i++) core->res[i] = NULL;
 }
 
 static int wrong(const mbdy_core *core, int i) {
@@ -52,7 +57,7 @@ static int wrong(const mbdy_core *core, int i) {
     const double s = *sense(core, i);
     if (!at->tried[i]) return 0;
     if (s == 0.0) return fabs(at->effort[i]) > at->breakaway[i] * (1.0 + PASSED);
-    return copysign(at->acceleration[i], s * at->acceleration[i]) < -NO_ACCELERATION * fabs(at->found[i]);
+    return s * at->acceleration[i] < 0.0;
 }
 
 /* Of those that are tried: held, or slipping against all that would hold them. */
@@ -68,80 +73,234 @@ static void pivot(mbdy_core *core, const double *x, const double *u) {
         if (count < fewest) fewest = count, patience = BLOCKS;
         else patience--;
         for (int i = first; i < (patience > 0 ? n : first + 1); i++)
-            if (wrong(core, i)) *sense(core, i) = *sense(core, i) == 0.0 ? -copysign(at->breakaway[i] / at->coulomb[i], at->effort[i]) : 0.0;
+            if (wrong(core, i)) *sense(core, i) = *sense(core, i) == 0.0 ? -copysign(PARKED + 1.0, at->effort[i]) : 0.0;
         look(core, x, u);
     }
 }
 
-/* Accelerations of those that are tried without friction, of models with rows of loops: by them others are rounding. */
-static void look_free(mbdy_core *core, const double *x, const double *u) {
-    struct mbdy_sticking *at = &core->sticking;
-    const int n = core->model->n_senses;
-    memset(at->found, 0, sizeof(double) * (size_t)n);
-    if (!core->model->n_rows) return;
-    for (int i = 0; i < n; i++)
-        if (at->tried[i]) *sense(core, i) = 1e-300;
-    look(core, x, u);
-    memcpy(at->found, at->acceleration, sizeof(double) * (size_t)n);
-    for (int i = 0; i < n; i++)
-        if (at->tried[i]) *sense(core, i) = 0.0;
-    look(core, x, u);
+/* What outputs show: of joints that rows hold too, each with its share of the load; and what is stepped again, all at rest held. */
+void mbdy_show_shares(mbdy_core *core) {
+    for (int i = 0; i < core->model->n_senses; i++) {
+        double *s = sense(core, i);
+        core->sticking.hidden[i] = *s;
+        if (fabs(*s) != 1.0) *s = core->sticking.share[i];
+    }
 }
 
-/* Those that are tried, as long as some break away that hold others less then. Whether some do. */
-static int settle(mbdy_core *core, const double *x, const double *u) {
+void mbdy_hide_shares(mbdy_core *core) {
+    for (int i = 0; i < core->model->n_senses; i++) *sense(core, i) = core->sticking.hidden[i];
+}
+
+static void look_shown(mbdy_core *core, const double *x, const double *u) {
+    mbdy_show_shares(core);
+    look(core, x, u);
+    mbdy_hide_shares(core);
+}
+
+/* Least acceleration that all that holds a degree of freedom may give it and that is none but rounding's. */
+static double reach(const struct mbdy_sticking *at, int n, int i) {
+    const double own = at->inertia[i] > 0.0 ? at->breakaway[i] / at->inertia[i] : 0.0;
+    return fmax(at->mobility[i * n + i], own);
+}
+
+/* Whether what rows hold too is held by more than it has, or pulled along. */
+static int overcome(const mbdy_core *core, int i) {
+    const struct mbdy_sticking *at = &core->sticking;
+    const double s = *sense(core, i);
+    if (fabs(s) == 1.0 || at->driven[i] != 0.0) return 0;
+    if (at->share[i] == 0.0) return fabs(at->effort[i]) > at->breakaway[i] * (1.0 + PASSED);
+    return fabs(at->acceleration[i]) > PULLED * at->reach[i];
+}
+
+/* Accelerations of all that are tried by the breakaway effort of each, and without any. */
+static void try_all(mbdy_core *core, const double *x, const double *u) {
     struct mbdy_sticking *at = &core->sticking;
-    int broken = 0, any = 0;
-    for (int i = 0; i < core->model->n_senses; i++) any |= wrong(core, i);
-    if (!any) return 0;
-    look_free(core, x, u);
+    const int n = core->model->n_senses;
+    for (int i = 0; i < n; i++)
+        if (at->tried[i]) *sense(core, i) = PARKED;
+    look(core, x, u);
+    memcpy(at->found, at->acceleration, sizeof(double) * (size_t)n);
+    for (int j = 0; j < n; j++) {
+        if (!at->tried[j]) continue;
+        *sense(core, j) = -PARKED - 1.0;
+        look(core, x, u);
+        for (int i = 0; i < n; i++) at->mobility[i * n + j] = at->acceleration[i] - at->found[i];
+        *sense(core, j) = PARKED;
+    }
+    for (int i = 0; i < n; i++) at->reach[i] = reach(at, n, i);
+}
+
+/* The parts of breakaway that those `at` within bounds (side 0) take: none of them accelerates; by Gauss, of a matrix that is positive
+   definite with RIDGE. */
+static void balance(struct mbdy_sticking *at, int n) {
+    int *const side = at->side;
+    for (int i = 0; i < n; i++) {
+        if (!at->tried[i] || side[i]) continue;
+        at->trial[i] = -at->found[i];
+        for (int j = 0; j < n; j++) {
+            at->factors[i * n + j] = at->mobility[i * n + j];
+            if (at->tried[j] && side[j]) at->trial[i] -= at->mobility[i * n + j] * at->part[j];
+        }
+        at->factors[i * n + i] += RIDGE * at->reach[i];
+    }
+    for (int k = 0; k < n; k++) {
+        if (!at->tried[k] || side[k]) continue;
+        for (int i = k + 1; i < n; i++) {
+            if (!at->tried[i] || side[i]) continue;
+            const double by = at->factors[i * n + k] / at->factors[k * n + k];
+            for (int j = k + 1; j < n; j++) at->factors[i * n + j] -= by * at->factors[k * n + j];
+            at->trial[i] -= by * at->trial[k];
+        }
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        if (!at->tried[i] || side[i]) continue;
+        double sum = at->trial[i];
+        for (int j = i + 1; j < n; j++)
+            if (at->tried[j] && !side[j]) sum -= at->factors[i * n + j] * at->part[j];
+        at->part[i] = sum / at->factors[i * n + i];
+    }
+}
+
+/* The accelerations of these parts, in `trial`. */
+static void follow(struct mbdy_sticking *at, int n) {
+    for (int i = 0; i < n; i++) {
+        at->trial[i] = at->found[i];
+        for (int j = 0; j < n; j++)
+            if (at->tried[j]) at->trial[i] += at->mobility[i * n + j] * at->part[j];
+    }
+}
+
+/* Parts of breakaway, 1 at most, of those that are tried: by block principal pivoting too, between two bounds. Of the many ways to
+   share a load, rows that hold it among them, that of least parts. */
+static void share_out(struct mbdy_sticking *at, int n) {
+    int fewest = n + 1, patience = BLOCKS;
+    memset(at->part, 0, sizeof(double) * (size_t)n);
+    memset(at->side, 0, sizeof(int) * (size_t)n);
+    for (int turn = 0; turn < MOST_PIVOTS; turn++) {
+        int count = 0;
+        balance(at, n);
+        follow(at, n);
+        for (int pass = 0; pass < 2; pass++) {
+            for (int i = 0; i < n; i++) {
+                const double ridged = at->trial[i] + RIDGE * at->reach[i] * at->part[i];
+                const int bad = at->tried[i] && (at->side[i] ? at->side[i] * ridged > 1e-15 * at->reach[i] : fabs(at->part[i]) > 1.0 + 1e-12);
+                if (!bad) continue;
+                if (!pass) {
+                    count++;
+                    continue;
+                }
+                at->side[i] = at->side[i] ? 0 : at->part[i] > 0.0 ? 1 : -1;
+                if (at->side[i]) at->part[i] = at->side[i];
+                if (patience <= 0) break;
+            }
+            if (!count) return;
+            if (!pass && count < fewest) fewest = count, patience = BLOCKS;
+            else if (!pass) patience--;
+        }
+    }
+}
+
+/* Of those at rest, as many are held that no rows hold then, those with most left first; the others have their parts. */
+static void choose(struct mbdy_sticking *at, const mbdy_core *core) {
+    const int n = core->model->n_senses;
+    double *const left = at->factors;
+    memcpy(left, at->mobility, sizeof(double) * (size_t)(n * n));
+    for (int i = 0; i < n; i++)
+        if (at->tried[i]) at->share[i] = copysign(PARKED + fmin(fabs(at->part[i]), 1.0), -at->part[i]);
+    for (;;) {
+        int best = -1;
+        double most = 0.0;
+        for (int i = 0; i < n; i++) {
+            if (!at->tried[i] || at->share[i] == 0.0 || !(left[i * n + i] > MOVES * at->reach[i])) continue;
+            const double value = left[i * n + i] / at->reach[i] * (1e-6 + fmax(1.0 - fabs(at->part[i]), 0.0));
+            if (value > most) most = value, best = i;
+        }
+        if (best < 0) return;
+        at->share[best] = 0.0;
+        for (int i = 0; i < n; i++) {
+            if (i == best) continue;
+            const double by = left[i * n + best] / left[best * n + best];
+            for (int j = 0; j < n; j++) left[i * n + j] -= by * left[best * n + j];
+        }
+        for (int i = 0; i < n; i++) left[i * n + best] = left[best * n + i] = 0.0;
+    }
+}
+
+/* In models with rows: gears, loops and prescribed motion win against friction, which has no more than its breakaway. */
+static void settle_with_rows(mbdy_core *core, const double *x, const double *u) {
+    struct mbdy_sticking *at = &core->sticking;
+    const int n = core->model->n_senses;
+    for (int weaker = 1; weaker;) {
+        weaker = 0;
+        try_all(core, x, u);
+        share_out(at, n);
+        follow(at, n);
+        for (int i = 0; i < n; i++) {
+            const int held = fabs(at->part[i]) < 1.0 - 1e-12 && at->mobility[i * n + i] > MOVES * at->reach[i];
+            if (at->tried[i] && !(at->mobility[i * n + i] > MOVES * at->reach[i])) at->part[i] = 0.0;
+            if (!at->tried[i] || held || !(fabs(at->trial[i]) > NO_ACCELERATION * at->reach[i])) continue;
+            at->tried[i] = 0, weaker |= at->breakaway[i] > at->coulomb[i];
+            *sense(core, i) = copysign(1.0, at->trial[i]);
+        }
+    }
+    choose(at, core);
+    for (int i = 0; i < n; i++)
+        if (at->tried[i]) *sense(core, i) = at->mobility[i * n + i] > MOVES * at->reach[i] ? 0.0 : PARKED;
+    look_shown(core, x, u);
+}
+
+/* Those that are tried, as long as some break away that hold others less then. */
+static void settle(mbdy_core *core, const double *x, const double *u) {
+    struct mbdy_sticking *at = &core->sticking;
     for (int weaker = 1; weaker;) {
         weaker = 0;
         pivot(core, x, u);
         for (int i = 0; i < core->model->n_senses; i++) {
             double *s = sense(core, i);
             if (!at->tried[i] || *s == 0.0) continue;
-            at->tried[i] = 0;
-            if (core->model->n_rows && fabs(at->acceleration[i]) <= NO_ACCELERATION * fabs(at->found[i])) {
-                *s = 0.0; /* others hold it: friction at its bound moves nothing there */
-                continue;
-            }
-            broken = 1, weaker |= at->breakaway[i] > at->coulomb[i];
+            at->tried[i] = 0, weaker |= at->breakaway[i] > at->coulomb[i];
             *s = copysign(1.0, *s);
         }
         if (weaker) look(core, x, u);
     }
-    return broken;
 }
 
 void mbdy_decide(mbdy_core *core, const double *x, const double *u) {
     struct mbdy_sticking *at = &core->sticking;
     const int n = core->model->n_senses;
-    int changed = 0, any = 0;
+    int changed = at->anew, any = 0;
     if (!n) return;
     look(core, x, u);
+    at->anew = 0;
     for (int i = 0; i < n; i++) {
         double *s = sense(core, i);
         const double before = *s, rate = at->rate[i];
-        const int resting = at->turning[i] || !(fabs(rate) > AT_REST || *s * rate > 0.0);
+        const int resting = at->turning[i] || !(fabs(rate) > AT_REST || (fabs(before) == 1.0 && before * rate > 0.0));
         at->tried[i] = resting && at->driven[i] == 0.0 && at->breakaway[i] > 0.0;
         at->turning[i] = 0;
-        if (at->tried[i]) *s = 0.0;
+        if (at->tried[i]) *s = fabs(before) == 1.0 ? 0.0 : before;
         else *s = rate > 0.0 ? 1.0 : rate < 0.0 ? -1.0 : at->driven[i] == 0.0;
         any |= at->tried[i], changed |= *s != before;
     }
     if (!any) return;
+    if (core->model->n_rows) {
+        look_shown(core, x, u);
+        for (int i = 0; i < n; i++) changed |= overcome(core, i);
+        if (changed) settle_with_rows(core, x, u);
+        return;
+    }
     if (changed) look(core, x, u);
     settle(core, x, u);
 }
 
 void mbdy_decide_there(mbdy_core *core, const double *x, const double *u) {
-    for (int i = 0; i < core->model->n_senses; i++) core->sticking.kept[i] = *sense(core, i), *sense(core, i) = 0.0;
+    for (int i = 0; i < core->model->n_senses; i++) core->sticking.kept[i] = *sense(core, i), core->sticking.kept_share[i] = core->sticking.share[i];
+    mbdy_forget(core);
     mbdy_decide(core, x, u);
 }
 
 void mbdy_decide_back(mbdy_core *core) {
-    for (int i = 0; i < core->model->n_senses; i++) *sense(core, i) = core->sticking.kept[i];
+    for (int i = 0; i < core->model->n_senses; i++) *sense(core, i) = core->sticking.kept[i], core->sticking.share[i] = core->sticking.kept_share[i];
 }
 
 void mbdy_loosen(mbdy_core *core) {
@@ -149,7 +308,8 @@ void mbdy_loosen(mbdy_core *core) {
 }
 
 void mbdy_forget(mbdy_core *core) {
-    for (int i = 0; i < core->model->n_senses; i++) *sense(core, i) = 0.0;
+    for (int i = 0; i < core->model->n_senses; i++) *sense(core, i) = core->sticking.share[i] = 0.0;
+    core->sticking.anew = 1;
 }
 
 int mbdy_turn(mbdy_core *core, const double *u) {
@@ -165,35 +325,18 @@ int mbdy_turn(mbdy_core *core, const double *u) {
     return 1;
 }
 
-/* Whether all that is held, by efforts of the last look that are too large, is held all the same, by others of a redundant set. */
-static int held_by_others(mbdy_core *core, const double *x, const double *u) {
-    struct mbdy_sticking *at = &core->sticking;
-    const int n = core->model->n_senses;
-    if (!core->model->n_rows) return 0;
-    for (int i = 0; i < n; i++) {
-        at->kept[i] = *sense(core, i);
-        at->tried[i] = at->kept[i] == 0.0 && at->driven[i] == 0.0;
-    }
-    const int broken = settle(core, x, u);
-    mbdy_decide_back(core);
-    return !broken;
-}
-
 void mbdy_margins(mbdy_core *core, const double *x, const double *u, double *margins) {
     struct mbdy_sticking *at = &core->sticking;
     const int n = core->model->n_senses;
-    int beyond = 0;
     if (!n) return;
-    look(core, x, u);
+    look_shown(core, x, u);
     for (int i = 0; i < n; i++) {
         const double s = *sense(core, i), most = at->breakaway[i] * (1.0 + PASSED);
-        margins[i] = at->driven[i] != 0.0 || most == 0.0 ? 1.0 : s == 0.0 ? most - fabs(at->effort[i]) : s * at->rate[i] + NO_RATE;
-        beyond |= s == 0.0 && margins[i] < 0.0;
+        if (at->driven[i] != 0.0 || most == 0.0) margins[i] = 1.0;
+        else if (fabs(s) == 1.0) margins[i] = s * at->rate[i] + NO_RATE;
+        else if (at->share[i] == 0.0) margins[i] = most - fabs(at->effort[i]);
+        else margins[i] = PULLED * at->reach[i] - fabs(at->acceleration[i]);
     }
-    if (!beyond) return;
-    if (!held_by_others(core, x, u)) return;
-    for (int i = 0; i < n; i++)
-        if (*sense(core, i) == 0.0) margins[i] = fmax(margins[i], PASSED * at->breakaway[i]);
 }
 
 /* One step of the integrator over a part of the internal step, from x_begin; its work. */
@@ -252,7 +395,7 @@ static void mark(mbdy_core *core, const double *before) {
     struct mbdy_sticking *at = &core->sticking;
     for (int i = 0; i < core->model->n_senses; i++) {
         const double s = *sense(core, i), together = core->model->n_rows ? TOGETHER * fabs(before[i]) : 0.0;
-        at->turning[i] = s != 0.0 && (at->margin[i] < 0.0 || fabs(at->rate[i]) < together);
+        at->turning[i] = fabs(s) == 1.0 && (at->margin[i] < 0.0 || fabs(at->rate[i]) < together);
     }
 }
 
@@ -294,7 +437,7 @@ int mbdy_event(mbdy_core *core) {
     mbdy_margins(core, NULL, NULL, at->margin);
     for (int i = 0; i < core->model->n_senses; i++) {
         at->before[i] = *sense(core, i);
-        at->turning[i] = *sense(core, i) != 0.0 && at->margin[i] < NEARLY;
+        at->turning[i] = fabs(*sense(core, i)) == 1.0 && at->margin[i] < NEARLY;
     }
     changed = mbdy_turn(core, mbdy_inputs_now(core));
     for (int i = 0; i < core->model->n_senses; i++) changed |= at->before[i] != *sense(core, i);
@@ -324,13 +467,16 @@ double mbdy_turns_at(mbdy_core *core, const struct stride *s, int order, double 
     return b;
 }
 
-size_t mbdy_sticking_reals(const mbdy_model *m) { return 12 * (size_t)m->n_senses; }
+size_t mbdy_sticking_reals(const mbdy_model *m) { return (18 + 2 * (size_t)m->n_senses) * (size_t)m->n_senses; }
 
 void mbdy_sticking_room(mbdy_core *core, double *at, int *places) {
     struct mbdy_sticking *it = &core->sticking;
     const int n = core->model->n_senses;
     double **const all[] = {&it->effort, &it->acceleration, &it->rate, &it->driven, &it->coulomb, &it->breakaway,
-                            &it->margin, &it->weight, &it->before, &it->found, &it->trial, &it->kept};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) *all[i] = at + i * (size_t)n;
-    it->tried = places, it->turning = places + n;
+                            &it->margin, &it->weight, &it->before, &it->found, &it->trial, &it->kept,
+                            &it->inertia, &it->share, &it->kept_share, &it->hidden, &it->part, &it->reach};
+    const size_t count = sizeof all / sizeof *all;
+    for (size_t i = 0; i < count; i++) *all[i] = at + i * (size_t)n;
+    it->mobility = at + count * (size_t)n, it->factors = it->mobility + n * n;
+    it->tried = places, it->turning = places + n, it->side = places + 2 * n;
 }

@@ -216,8 +216,8 @@ static int stride_ended(mbdy_core *core, const struct stride *s, const struct mb
         mbdy_turn(core, mbdy_inputs_at(core, to, by->order));
         s->head[SLOPE] = s->head[TURNING] = 0.0;
         for (int i = 0; i < m->n_senses; i++) {
-            const int holds = core->vector[MBDY_K][m->senses[i]] == 0.0;
-            if (holds != (senses[i] == 0.0)) told &= event(core, at, m->n_indicators + i, holds ? 1.0 : -1.0);
+            const int holds = core->vector[MBDY_K][m->senses[i]] != 1.0 && core->vector[MBDY_K][m->senses[i]] != -1.0;
+            if (holds != (fabs(senses[i]) != 1.0)) told &= event(core, at, m->n_indicators + i, holds ? 1.0 : -1.0);
         }
     }
     for (int i = 0; i < s->indicators; i++) {

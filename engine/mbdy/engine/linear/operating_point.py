@@ -90,7 +90,7 @@ def operating_point(model: Model, equations: Equations, at: At = None) -> Operat
     parts = (part for body in model.bodies if sticks(body.joint.laws) for part in speeds(body))
     names = (name for part in parts for name in states[part.state].scalar_names)
     driven = np.array(equations.holding(point.x, point.u, _constants(equations, point.p))[DRIVEN]).ravel()
-    held = (name for name, sense, drive in zip(names, senses, driven, strict=True) if sense == 0.0 and not drive)
+    held = (name for name, sense, drive in zip(names, senses, driven, strict=True) if abs(sense) != 1.0 and not drive)
     return replace(point, senses=senses, held=tuple(held))
 
 

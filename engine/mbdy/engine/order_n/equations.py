@@ -297,7 +297,10 @@ class _Assembly:
     def holding(self, x: MX, u: MX, k: MX) -> dict[str, MX]:
         """What decides which degrees of freedom friction holds, after all sweeps."""
         system = self.in_joint_frames(self.system(x, u, k, Kernels()), k)
-        return holding.held(system, self.moving(system, u, k)[0])
+        pivots = [MX.zeros(state.u.shape) for state in system.states]
+        if self.model.constraints:
+            pivots, _ = order_n.pivots(replace(system, states=[resting(state) for state in system.states]))
+        return holding.held(system, self.moving(system, u, k)[0], pivots)
 
     def symbols(self) -> dict[str, MX]:
         """The vectors ``x``, ``u`` and ``k`` by name."""

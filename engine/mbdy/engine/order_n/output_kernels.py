@@ -7,6 +7,7 @@ from collections.abc import Callable
 import casadi as ca
 from casadi import SX
 
+from mbdy.engine.model.laws import sticking
 from mbdy.engine.order_n import efforts, spatial
 from mbdy.engine.order_n import flexible_body as deformation
 from mbdy.engine.order_n import nodes as seats
@@ -134,7 +135,10 @@ def loads(kind: Structure, leaf: bool) -> ca.Function:
     inputs |= turned
     moment = f[:3] - ca.cross(k["at_b"], f[3:]) if kind.offset else f[:3]
     load = ca.vertcat(own_axes(kind, k, moment), own_axes(kind, k, f[3:]))
-    return kernel(f"loads_{kind_name(kind, leaf)}", inputs, {"load": load, "reaction": constrained * (S.T @ f - tau)})
+    reaction = constrained * (S.T @ f - tau)
+    for i in range(kind.sticking):
+        reaction[i] += (1 - constrained[i]) * sticking.shared({name: k[name][i] for name in ("sense", "coulomb", "breakaway")})
+    return kernel(f"loads_{kind_name(kind, leaf)}", inputs, {"load": load, "reaction": reaction})
 
 
 def energy(kind: Structure) -> ca.Function:

@@ -17,7 +17,20 @@ TABLE = "friction"
 
 
 def effort(k: Numbers, q: Any, rate: Any) -> Any:
-    return -k["sense"] * k["coulomb"] - k["viscous"] * rate
+    sense = k["sense"]
+    return -(abs(sense) <= 1) * sense * k["coulomb"] - k["viscous"] * rate + shared(k)
+
+
+def shared(k: Numbers) -> Any:
+    """Friction of what loops and gears hold at rest beside it: the part beyond 2 of its sense of its breakaway."""
+    sense = k["sense"]
+    return -((sense > 1) * (sense - 2) + (sense < -1) * (sense + 2)) * most(k)
+
+
+def most(k: Numbers) -> Any:
+    """What holds it at rest at most."""
+    coulomb, breakaway = k["coulomb"], k["breakaway"]
+    return (breakaway > coulomb) * breakaway + (breakaway <= coulomb) * coulomb
 
 
 LAW = Law(
