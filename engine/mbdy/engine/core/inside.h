@@ -65,7 +65,8 @@ struct mbdy_opening {
 
 /* Of each degree of freedom with friction that sticks (sticking.c): what HOLDING has of the last look; the margins to its next
    event, their weights, rates at the begin of a part of a step, room for trials; whether it is tried as held, and passes zero
-   now. */
+   now. With rows: inertia of each, its sense in outputs (`share`; 0 held, beyond 2 the part of breakaway that it takes), the part
+   and bound that are being solved for, accelerations by breakaway efforts (n, n), and whether nothing is decided yet. */
 struct mbdy_sticking {
     double *effort, *acceleration, *rate, *driven, *coulomb, *breakaway, *margin, *weight, *before, *found, *trial, *kept;
     double *inertia, *share, *kept_share, *hidden, *part, *reach, *mobility, *factors;
@@ -232,9 +233,11 @@ int mbdy_stop_held(mbdy_core *core, const double *u, struct mbdy_gaps gaps);
 size_t mbdy_sticking_reals(const mbdy_model *model);
 void mbdy_sticking_room(mbdy_core *core, double *at, int *places);
 void mbdy_loosen(mbdy_core *core);
+void mbdy_forget(mbdy_core *core);
+
+/* Senses that outputs show, of joints that share loads with rows; and those of steps again. */
 void mbdy_show_shares(mbdy_core *core);
 void mbdy_hide_shares(mbdy_core *core);
-void mbdy_forget(mbdy_core *core);
 
 /* The internal step between two fractions of the communication step, in parts between its events; 0 where these do not end. */
 int mbdy_slip(mbdy_core *core, const struct mbdy_course *by, double from, double to, double h);

@@ -5,7 +5,8 @@
    stays between events: a rate that passes zero, and an effort that passes what holds. Who is at rest then is tried as held.
    Which of them are is a linear complementarity problem: each is held by no more than its breakaway effort, or slips against
    all of that and accelerates so. It is solved by block principal pivoting (J. J. Judice, F. M. Pires, Computers & Operations
-   Research 21 (1994) 587-596), each pivot one evaluation of the equations, loops and all. Those that slip feel Coulomb's
+   Research 21 (1994) 587-596), each pivot one evaluation of the equations; beside rows of loops
+   and gears, of accelerations that are measured, in which rows win. Those that slip feel Coulomb's
    friction from then on, which may let others break away in their turn. */
 
 #include "strides.h"
@@ -97,7 +98,7 @@ static void look_shown(mbdy_core *core, const double *x, const double *u) {
     mbdy_hide_shares(core);
 }
 
-/* Least acceleration that all that holds a degree of freedom may give it and that is none but rounding's. */
+/* What accelerations of one are measured by: what its breakaway effort does, there and to the joint alone. */
 static double reach(const struct mbdy_sticking *at, int n, int i) {
     const double own = at->inertia[i] > 0.0 ? at->breakaway[i] / at->inertia[i] : 0.0;
     return fmax(at->mobility[i * n + i], own);

@@ -136,8 +136,8 @@ def loads(kind: Structure, leaf: bool) -> ca.Function:
     moment = f[:3] - ca.cross(k["at_b"], f[3:]) if kind.offset else f[:3]
     load = ca.vertcat(own_axes(kind, k, moment), own_axes(kind, k, f[3:]))
     reaction = constrained * (S.T @ f - tau)
-    for i in range(kind.sticking):
-        reaction[i] += (1 - constrained[i]) * sticking.shared({name: k[name][i] for name in ("sense", "coulomb", "breakaway")})
+    if kind.sticking:
+        reaction += (1 - constrained) * sticking.shared(k)
     return kernel(f"loads_{kind_name(kind, leaf)}", inputs, {"load": load, "reaction": reaction})
 
 

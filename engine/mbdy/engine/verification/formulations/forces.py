@@ -39,7 +39,7 @@ JOINT_LAWS: dict[str, Callable[[Values, Array, Array, Array], Array]] = {
     "damping": lambda k, q, rate, rest: -k["damping"] * rate,
     "cubic_stiffness": lambda k, q, rate, rest: -k["cubic_stiffness"] * (q - rest) ** 3,
     "friction": lambda k, q, rate, rest: coulomb(k["friction"], rate, k["friction_rate"]),
-    "coulomb": lambda k, q, rate, rest: -np.where(abs(k["sense"]) <= 1, k["sense"] * k["coulomb"], 0) - k["viscous"] * rate,
+    "coulomb": lambda k, q, rate, rest: -k["sense"] * (abs(k["sense"]) <= 1) * k["coulomb"] - k["viscous"] * rate,
     "stop_stiffness": lambda k, q, rate, rest: stops(k, q, rate),
     "harness": lambda k, q, rate, rest: np.interp(q, k["harness"][::2], k["harness"][1::2]),
 }
