@@ -65,6 +65,18 @@ def test_a_block_on_a_slope_sticks_below_the_angle_of_friction_and_slides_above(
     assert y["slope.joint.reaction"] == 0.0
 
 
+def test_breakaway_holds_without_coulomb_friction_and_is_never_less(plant: Plant) -> None:
+    plant["pulled.joint.friction.coulomb"], plant["pulled.joint.force"] = 0.0, 4.9
+    y = plant.step(0.1)
+    assert (y["pulled.joint.velocity"], y["pulled.joint.reaction"]) == (0.0, pytest.approx(-4.9))
+    plant["pulled.joint.force"] = 5.1
+    omega = 5.0
+    assert plant.step(0.1)["pulled.joint.velocity"] == pytest.approx(5.1 / 2 / omega * math.sin(0.1 * omega), rel=1e-9)
+    plant["pulled.joint.friction.coulomb"] = 6.0
+    with pytest.raises(ValueError, match=r"pulled.joint.friction.breakaway.* no less than .*friction.coulomb"):
+        plant.step(0.1)
+
+
 def test_a_slide_comes_to_rest_and_stays() -> None:
     plant = Plant(MODEL, step=1e-2)
     plant["disc.joint.rate"], plant["slope.joint.velocity"] = 3.0, -1.0

@@ -36,7 +36,7 @@ class JointValue:
     ``strength``   whether the law does nothing where all such are zero.
     ``turns``      whether a spherical rotation has three as well, of its rotation vector.
     ``table``      the key of the table in a file that has it, beside others of its law; empty: none.
-    ``least``      the law's value that a file's must be no less than, unless it is zero: then that counts.
+    ``least``      the law's value that it must be no less than, unless it is zero: then that counts.
     """
 
     name: str

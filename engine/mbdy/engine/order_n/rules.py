@@ -82,7 +82,7 @@ def _of_body(body: Body, kind: Structure, begin: int, ports: Ports) -> Iterator[
             yield _rule(ports, joint, "axis", place("axes", 3 * i), text, slice(3 * i, 3 * i + 3))
         for value in (value for law in laws_of(kind.laws) for value in law.values if value.parameter):
             for i in range(fields.places(value.name).stop - fields.places(value.name).start):
-                text = _words(value, f"{joint}.{value.below}")
+                text = _words(value, f"{joint}.{value.below or f'{value.table}.{value.least}'}")
                 yield _rule(ports, joint, value.key, place(value.name, i), text, slice(i, i + 1))
         for i in range(kind.rotors):
             place_of = place("rotor_axes", 3 * i)
@@ -115,7 +115,8 @@ def _words(value: JointValue, other: str = "") -> str:
     if value.points:
         return f"must be above the {'time' if value.over else 'coordinate'} of the point before"
     bounds = [] if value.minimum is None else [f"must be {'>' if value.above else '>='} {value.minimum:g}"]
-    return " and ".join(bounds + ([f"must be below '{other}'"] if value.below else []))
+    bounds += [f"must be below '{other}'"] if value.below else []
+    return " and ".join(bounds + ([f"must be no less than '{other}', or 0 for that"] if value.least else []))
 
 
 def _rule(ports: Ports, owner: Owner, quantity: str, constant: int, text: str, part: slice | None = None) -> Rule:
