@@ -15,6 +15,8 @@ from mbdy.engine.core.integrators import INTEGRATORS
 
 HALF = math.atanh(0.5)
 """Part of ``friction_rate`` at which half of the Coulomb friction acts."""
+OF_ANY_STEP = [name for name, method in INTEGRATORS.items() if not method.adaptive]
+"""Those that take laws too steep for their steps; steps by a tolerance follow them as they are, or say that they cannot."""
 SPREAD = 1e-9
 """[rad/s, m/s] No chatter."""
 
@@ -77,7 +79,7 @@ def loaded(friction: float, step: float, integrator: str, model: Model = MODEL) 
 
 @pytest.mark.parametrize(
     ("friction", "step", "integrator"),
-    [*itertools.product((1.0, 1e3), (1e-2, 1e-3), INTEGRATORS), (1.0, 1e-4, "rk4")],
+    [*itertools.product((1.0, 1e3), (1e-2, 1e-3), OF_ANY_STEP), (1.0, 1e-4, "rk4")],
 )
 def test_half_the_breakaway_effort_creeps_at_the_rate_of_the_law(friction: float, step: float, integrator: str) -> None:
     plant = loaded(friction, step, integrator)
