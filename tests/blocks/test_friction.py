@@ -16,7 +16,7 @@ from mbdy.engine.core.integrators import INTEGRATORS
 HALF = math.atanh(0.5)
 """Part of ``friction_rate`` at which half of the Coulomb friction acts."""
 OF_ANY_STEP = [name for name, method in INTEGRATORS.items() if not method.adaptive]
-"""Those that take laws too steep for their steps; steps by a tolerance follow them as they are, or say that they cannot."""
+"""Those that take laws too steep for their steps; steps by a tolerance follow them, or say that they cannot."""
 SPREAD = 1e-9
 """[rad/s, m/s] No chatter."""
 
