@@ -44,14 +44,17 @@ def system(name: str) -> Model:
 def run(door: Door, model: Model) -> np.ndarray:
     """All outputs (steps, n_y) of a run with random inputs; a switch turns, and a mass changes, once each way."""
     rng, table = np.random.default_rng(7), ports(model)
-    driven = [n for v in table.inputs if not v.boolean and not v.name.startswith("system.") for n in v.scalar_names]
+    moving = [v for v in table.inputs if not v.boolean and not v.name.startswith("system.")]
+    driven = [name for v in moving for name in v.scalar_names]
+    least = np.array([-np.inf if v.minimum is None else v.minimum for v in moving for _ in v.scalar_names])
     switches = [n for v in table.inputs if v.boolean for n in v.scalar_names]
     masses = {f"{body.name}.mass": body.mass for body in model.bodies}
     steps = ROUNDS * len(SIZES)
     door.initialize()
     found = [door.outputs()]
     for i in range(steps):
-        door.set(dict(zip(driven, (SMALL * rng.normal(size=len(driven))).tolist(), strict=True)))
+        values = np.maximum(SMALL * rng.normal(size=len(driven)), least)
+        door.set(dict(zip(driven, values.tolist(), strict=True)))
         if i in (steps // 3, 2 * steps // 3):
             for name in switches[:1]:
                 door.switch(name, i == steps // 3)

@@ -28,6 +28,7 @@ from mbdy.engine.verification.formulations import (
     complement,
     constrained,
     flexible,
+    gears,
     kane,
     kinematics,
     solutions,
@@ -176,7 +177,19 @@ def test_what_is_not_covered_is_said_by_name():
     assert FORMULATIONS["kane"].uncovered(two) == ()
 
 
-OWN = (kane, barycentric, complement, constrained, kinematics, closures, closing, solutions, flexible, attraction)
+OWN = (
+    kane,
+    barycentric,
+    complement,
+    constrained,
+    kinematics,
+    closures,
+    closing,
+    solutions,
+    flexible,
+    attraction,
+    gears,
+)
 
 
 @pytest.mark.parametrize("module", OWN, ids=lambda module: module.__name__)
@@ -185,7 +198,7 @@ def test_formulations_share_only_the_model_and_its_numbers(module):
     own = "verification.formulations"
     shared = {f"{own}.reader", f"{own}.values", f"{own}.forces", f"{own}.dense", "model.system", "model.topology"}
     if module not in (kane, barycentric, complement):
-        shared |= {one.__name__.removeprefix("mbdy.engine.") for one in OWN[3:]}
+        shared |= {"model.gear"} | {one.__name__.removeprefix("mbdy.engine.") for one in OWN[3:]}
     assert set(re.findall(r"^(?:from|import) mbdy\.engine\.(\S+)", source, re.MULTILINE)) <= shared
     assert "casadi" not in source
 

@@ -112,10 +112,10 @@ def test_places_of_impulses_and_loops_of_rows():
     whole = equations(docking())
     impulses = ports(docking()).span("impulses")
     assert whole.impulse_places == tuple(range(impulses.start, impulses.stop))
-    assert (whole.loop_impulses, whole.loop_rows) == (6, ("dock",) * 6)
+    assert (whole.loop_impulses, whole.loop_rows) == (6, ("loop.dock",) * 6)
     made = equations(chosen(docking(), outputs=("loop.*.impulse",)))
     assert made.impulse_places == (NOWHERE, 0, 1, 2, 3, 4, 5)
-    assert made.loop_rows == ("dock",) * 6
+    assert made.loop_rows == ("loop.dock",) * 6
     none = equations(chosen(panel(), inputs=()))
     assert (none.latch, none.impulse_places, none.locks) == (None, (), ())
 

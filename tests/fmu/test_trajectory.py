@@ -22,10 +22,11 @@ RUN = 1000
 def drive(client, plant: Plant, seed: int, steps: int, H: float) -> None:
     """Random held inputs on both, outputs equal to the bit after each step."""
     rng = np.random.default_rng(seed)
-    driven = [name for name in plant.input_names if ".locked" not in name and ".prescribed" not in name]
-    driven = [name for name in driven if not name.startswith("system.")]
+    moving = [v for v in plant.ports.inputs if not v.boolean and v.owner.kind != "system"]
+    driven = [name for v in moving for name in v.scalar_names]
+    least = np.array([-np.inf if v.minimum is None else v.minimum for v in moving for _ in v.scalar_names])
     for _ in range(steps):
-        values = rng.normal(size=len(driven)) * 0.3
+        values = np.maximum(rng.normal(size=len(driven)) * 0.3, least)
         client.set(driven, values)
         for name, value in zip(driven, values, strict=True):
             plant[name] = value

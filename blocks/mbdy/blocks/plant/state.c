@@ -159,7 +159,8 @@ int plant_serialize(plant *it, const void *state, void *bytes, size_t size) {
 
 int plant_deserialize(plant *it, const void *bytes, size_t size, void **state) {
     if (!state) return plant_say(it, PLANT_ERROR, "the place for the state is NULL");
-    const int status = size == plant_state_size(it) ? check(it, bytes, size) : damaged(it, size);
+    int status = check(it, bytes, size);
+    if (status == PLANT_OK && size != plant_state_size(it)) status = damaged(it, size);
     if (status != PLANT_OK) return status;
     if (!*state) *state = malloc(size);
     if (!*state) return plant_say(it, PLANT_ERROR, "there is no memory for a state");
