@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*/*.toml"))
-LARGE = {"rigid_closed", "flexible_closed", "gimbal"}
-"""More than thirty bodies in four loops: what they compile to, and what is dense, takes long; a gimbal, whose parts are
+LARGE = {"rigid_closed", "flexible_closed", "gimbal", "docking", "kick"}
+"""More than thirty bodies in four loops: what they compile to, and what is dense, takes long; and those whose parts are
 tested elsewhere."""
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from fmpy.validation import validate_fmu
 
-from flavours import NATIVE, PYTHON, QUICK_NATIVE
+from flavours import NATIVE, PYTHON
 from fmu.client import client_of, front_of, only, satellite
 from mbdy.engine import loads, ports
 from mbdy.engine.core.build import FLAGS, Compiler, compiler
@@ -95,7 +95,8 @@ def sources_of(folder: Path, fmi: str) -> list[str]:
     return [file.attrib["name"] for file in first.findall("SourceFileSet/SourceFile")]
 
 
-@only(QUICK_NATIVE)
+@pytest.mark.slow
+@only(NATIVE)
 def test_the_sources_build_the_same_fmu(fmu, unpacked, fmi, opened):
     """As an importer does it: the listed files alone, in their folder, by its own compiler's plain flags."""
     client = opened().initialize()

@@ -36,7 +36,7 @@ TOTALS = [f"system.{name}[{k}]" for name in ("momentum", "angular_momentum") for
 SYSTEMS = {
     "boom": with_boom, "docking": docking, "four-bar": flexible_four_bar, "rigid": four_bar, "legs": three_legs,
 }  # fmt: skip
-SLOW = [pytest.param(name, marks=pytest.mark.slow) if name == "legs" else name for name in SYSTEMS]
+SLOW = [pytest.param(name, marks=pytest.mark.slow) if name in ("legs", "rigid") else name for name in SYSTEMS]
 native = only(NATIVE)
 native_3 = only([Flavour("native", "3.0")])
 
@@ -90,7 +90,7 @@ def test_equals_the_plant_bit_for_bit(open_, name):
         stepped_alike(client, plant)
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "rosenbrock"])
+@pytest.mark.parametrize("integrator", ["rk4", pytest.param("rosenbrock", marks=pytest.mark.slow)])
 def test_docking_and_letting_go_are_the_plants_bit_for_bit(open_, integrator):
     client, plant = open_("docking", integrator=integrator).initialize(), Plant(docking(), integrator=integrator)
     for i in range(30):
