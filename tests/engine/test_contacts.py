@@ -9,7 +9,7 @@ import pytest
 
 from interpreted import Interpreted
 from mbdy.blocks import Plant
-from mbdy.engine import Body, Contact, Model, ModelError, Side, Surface, dumps, keep_rules, loads, verify
+from mbdy.engine import Body, Contact, Model, ModelError, ModelWarning, Side, Surface, dumps, keep_rules, loads, verify
 from oracles.drawing import any_quaternion, any_vector
 from systems import diagonal, floating
 
@@ -122,6 +122,45 @@ def test_a_cone_centres_a_probe():
         assert outputs[push] > 0.0
         assert force[2] == pytest.approx(outputs[push] * np.sin(np.radians(40)), rel=1e-6)
         assert force[1] * np.sign(y) <= -0.7 * outputs[push] * abs(np.sign(y))
+
+
+@pytest.mark.parametrize("radius", [0.04, 1.0])
+def test_gap_of_a_cone(radius):
+    """Exact on the axis and beyond a thousandth of the radius from it, close by in between; the force is the
+    energy's gradient."""
+    angle = np.radians(40)
+    model = meeting(CONE, Surface(kind="sphere", radius=radius), exponent=1.0, a=Side(body="inertial"))
+    runner = Interpreted(replace(model, bodies=model.bodies[1:]))
+    u, x = np.array(runner.ports.vector("input")), np.array(runner.ports.start)
+    energy, gap = (runner.ports.by_name[name].offset for name in ("system.energy", "contact.c.gap"))
+    place, velocity = (runner.ports.states[f"b.{name}"].state for name in ("position", "velocity"))
+    for share in (0.0, 0.3, 0.8, 1.0, 1.5, 40.0):
+        around = share * 1e-3 * radius
+        x[place : place + 3] = [0.6 * around, -0.8 * around, 0.3]
+        found = runner.outputs(x, u)[gap] - (0.3 * np.sin(angle) - around * np.cos(angle) - radius)
+        assert abs(found) < (1e-15 if share in {0.0, 1.0, 1.5, 40.0} else 1.5e-4 * radius)
+        force, small = 2.0 * runner.derivatives(x, u)[velocity : velocity + 3], 1e-6 * radius
+        if radius > 0.3:
+            for k in range(3):
+                ends = [x.copy(), x.copy()]
+                ends[0][place + k] -= small
+                ends[1][place + k] += small
+                rise = np.diff([runner.outputs(end, u)[energy] for end in ends])[0] / (2.0 * small)
+                assert rise == pytest.approx(-force[k], abs=1e-4 * np.abs(force).max())
+
+
+def test_where_centres_coincide():
+    """Nothing says which way they part: no force acts, and none is told."""
+    model = meeting(friction=0.3, damping=1.0, initial={"b.velocity": (0.0, 1.0, 0.0)})
+    runner = Interpreted(model)
+    x, u = np.array(runner.ports.start), np.array(runner.ports.vector("input"))
+    outputs = runner.outputs(x, u)
+    for name, expected in (("gap", -0.6), ("normal_force", 0.0), ("tangential_force", 0.0)):
+        assert outputs[runner.ports.by_name[f"contact.c.{name}"].offset] == pytest.approx(expected)
+    velocity = runner.ports.states["b.velocity"].state
+    assert not runner.derivatives(x, u)[velocity : velocity + 3].any()
+    with pytest.warns(ModelWarning, match=r"contact.c: centres of its spheres coincide at the start"):
+        loads(dumps(model))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 from mbdy.engine.files.inertia import joint_at_start
 from mbdy.engine.files.sides import apart, joined, sides_of, taken
 from mbdy.engine.files.tables import SpringTable
+from mbdy.engine.model.contacts import Contact
 from mbdy.engine.model.faults import Findings, path_of
 from mbdy.engine.model.springs import COINCIDENT, SPRING_VALUES, Spring
 from mbdy.engine.model.system import INERTIAL, Body, Model
@@ -38,9 +39,9 @@ def spring_of(
 
 
 def warn_of_coincident_ends(model: Model, findings: Findings) -> None:
-    """Warn of springs along a line that has no direction where ``model`` starts, though they have a tension there."""
+    """Warn of springs along a line, and of spheres in contact, that have no direction where ``model`` starts."""
     places: dict[str, tuple[np.ndarray, np.ndarray]] = {INERTIAL: (np.eye(3), np.zeros(3))}
-    for j in tree(model).outward if model.springs else ():
+    for j in tree(model).outward if model.springs or model.contacts else ():
         body = model.bodies[j]
         transform, _ = joint_at_start(body, model)
         C, r = places[body.joint.to]
@@ -49,23 +50,30 @@ def warn_of_coincident_ends(model: Model, findings: Findings) -> None:
         if body.joint.node:
             at = at + model.body(body.joint.to).nodes[body.joint.node].at
         places[body.name] = C @ transform[:3, :3].T, r + C @ at
-    for spring in model.springs:
+    for part in (*model.springs, *model.contacts):
         ends = []
-        for side in (spring.a, spring.b):
+        for side in (part.a, part.b):
             C, r = places[side.body]
             at = np.array(side.at) + (model.body(side.body).nodes[side.node].at if side.node else 0.0)
             ends.append(r + C @ at)
-        if spring.table:
-            lengths, tensions = np.array(spring.table).T
-            pulls = np.interp(-spring.length[0], lengths, tensions) != 0.0
+        if np.linalg.norm(ends[1] - ends[0]) >= COINCIDENT:
+            continue
+        if isinstance(part, Contact):
+            if part.shape_a.kind == part.shape_b.kind:
+                message = "centres of its spheres coincide at the start, where nothing says which way they part"
+                findings.warn(path_of(("contact", part.name)), message, "nothing acts until they do: start elsewhere")
+            continue
+        if part.table:
+            lengths, tensions = np.array(part.table).T
+            pulls = np.interp(-part.length[0], lengths, tensions) != 0.0
         else:
-            pulls = bool(spring.length[0] or spring.numbers("preload")[0])
-        if spring.kind == "line" and pulls and np.linalg.norm(ends[1] - ends[0]) < COINCIDENT:
+            pulls = bool(part.length[0] or part.numbers("preload")[0])
+        if part.kind == "line" and pulls:
             message = (
                 "its ends coincide at the start, where nothing says which way it pulls: it does not until they part"
             )
             remedy = "start elsewhere, or let it have no tension there: no free length and preload, or a table of none"
-            findings.warn(path_of(("spring", spring.name)), message, remedy)
+            findings.warn(path_of(("spring", part.name)), message, remedy)
 
 
 def spelled(spring: Spring) -> dict[str, Any]:

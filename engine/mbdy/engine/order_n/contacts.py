@@ -73,7 +73,8 @@ class Meeting(Element):
         normal, across = C @ normal, C @ normal / size
         depth = ca.fmax(-gap, 0)
         steep = self.exponent * PRESSED ** (self.exponent - 1) * k["pressed"]
-        at_rest = k["stiffness"] * (depth**self.exponent - steep * gap)
+        directed = ca.dot(normal, normal) > 0  # where centres coincide nothing says which way they part: nothing acts
+        at_rest = ca.if_else(directed, k["stiffness"] * (depth**self.exponent - steep * gap), 0)
         push = ca.if_else(k["pressed"], at_rest * (1 - k["damping"] * rate),
                           ca.fmax(at_rest * (1 - k["damping"] * rate), 0))  # fmt: skip
         # The surfaces meet below the sphere's centre; there they slide, and there friction acts on both.
@@ -103,7 +104,9 @@ class Meeting(Element):
             return ca.sqrt(ca.fmax(ca.dot(place, place), NOTHING**2)) - k["radius"]
         # Nearest point of the line from apex to rim in the half plane of axis and centre; smooth across the axis.
         near = ROUNDED * radius + NOTHING
-        from_axis = ca.sqrt(place[0] ** 2 + place[1] ** 2 + near**2) - near
+        square = place[0] ** 2 + place[1] ** 2
+        blend = ca.polyval(ca.DM([3 / 8, -5 / 4, 15 / 8, 0]), square / near**2)  # even: 0, 1 and slope 1 to order two
+        from_axis = ca.if_else(square < near**2, near * blend, ca.sqrt(ca.fmax(square, near**2)))
         sine, cosine = ca.sin(k["half_angle"]), ca.cos(k["half_angle"])
         along = ca.fmin(ca.fmax(from_axis * sine + place[2] * cosine, 0), k["depth"] / cosine)
         away = ca.vertcat(from_axis - along * sine, place[2] - along * cosine)

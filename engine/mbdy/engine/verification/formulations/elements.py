@@ -99,17 +99,21 @@ def _contact(contact: Contact, value: Value, a: Frame, b: Frame, w: Array) -> tu
         normal, gap = np.array([0.0, 0.0, 1.0]), place[2] - radius
     elif shape == "sphere":
         distance = float(np.linalg.norm(place))
-        normal, gap = place / distance, distance - radius - value(f"radius_{its}")[0]
+        normal, gap = place / (distance or 1.0), distance - radius - value(f"radius_{its}")[0]
     else:
         half, near = value(f"half_angle_{its}")[0], ROUNDED * radius
-        axial = float(np.hypot(np.linalg.norm(place[:2]), near))
-        centre = np.array([axial - near, place[2]])
+        off, steepness = float(np.linalg.norm(place[:2])), 1.0
+        if off < near:  # even powers that go over to the distance itself, and its first two derivatives
+            share = np.polynomial.Polynomial([0.0, 0.0, 15 / 8, 0.0, -5 / 4, 0.0, 3 / 8])
+            off, steepness = near * share(off / near), share.deriv()(off / near)
+        centre = np.array([off, place[2]])
         line = np.array([np.sin(half), np.cos(half)])
         foot = np.clip(centre @ line, 0.0, value(f"depth_{its}")[0] / np.cos(half)) * line
         distance = float(np.linalg.norm(centre - foot))
-        across, along = (centre - foot) / distance
-        normal, gap = np.append(across * place[:2] / axial, along), distance - radius
-    if gap >= 0.0:
+        across, along = (centre - foot) / (distance or 1.0)
+        outward = place[:2] / (np.linalg.norm(place[:2]) or 1.0)
+        normal, gap = np.append(across * steepness * outward, along), distance - radius
+    if gap >= 0.0 or not normal.any():
         return np.zeros(3), np.zeros(3)
     normal = other.C @ normal
     unit = normal / np.linalg.norm(normal)
