@@ -37,6 +37,17 @@ def test_a_slew_is_exact_wherever_it_begins(integrator):
     assert y["system.work_error"] == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.parametrize("integrator", ["rk4", "rosenbrock", "euler-cromer"])
+def test_few_steps_end_where_the_profile_does(integrator):
+    """However long they are: a joint never goes on turning after a slew."""
+    plant = Plant(loads(text(SLEW)), step="300 ms", integrator=integrator)
+    y = plant.step(3.0)
+    assert y["arm.joint.rate"] == pytest.approx(0, abs=1e-13)
+    if integrator != "euler-cromer":
+        assert y["arm.joint.angle"] == pytest.approx(math.pi / 2, abs=1e-13)
+    assert y["system.angular_momentum"] == pytest.approx(np.zeros(3), abs=1e-12)
+
+
 def test_rates_on_lines_in_block_run_and_batch():
     model = loads(text(RATES))
     assert model.initial["arm.joint.rate"] == (0.1,)

@@ -30,6 +30,7 @@ typedef struct mbdy_integrator {
     size_t (*places)(const mbdy_model *model);
     double (*longest)(double stability, double rate, double decay);
     const mbdy_strides *strides;
+    int even; /* the slope of speeds at the begin of a step is that of all of it */
 } mbdy_integrator;
 
 /* By code; integrators.c, which is generated from the table of integrators. */
@@ -85,6 +86,7 @@ struct mbdy_core {
     double *u_driven;   /* inputs with what profiles add */
     double now, span;   /* [s] the instant, while a communication step is made its begin; and how long that is */
     double inside;      /* [s] an instant in the piece of profiles that is being stepped through, no number outside of steps */
+    double across;      /* [s] the length of the internal step around it, 0 where none is whole */
     double *kept;                        /* by mbdy_keep, before the step */
     double *errors, *rates, *cosines; /* of the rows of loops */
     double *taken; /* by row, to be told: the angle from which lines went to a right angle, 0 where none did */

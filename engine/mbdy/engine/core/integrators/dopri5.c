@@ -88,4 +88,4 @@ static real dopri5_step(mbdy_core *core, double from, double to, double h, int o
 }
 
 static const mbdy_strides dopri5_strides = {5.0, DENSE, dopri5_attempt, dopri5_last, dopri5_polynomial, dopri5_between};
-const mbdy_integrator mbdy_dopri5 = {dopri5_step, dopri5_reals, 0, 0, &dopri5_strides};
+const mbdy_integrator mbdy_dopri5 = {dopri5_step, dopri5_reals, 0, 0, &dopri5_strides, 0};

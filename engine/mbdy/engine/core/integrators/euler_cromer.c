@@ -23,4 +23,4 @@ static double euler_cromer_longest(double stability, double rate, double decay) 
     return stability / (sqrt(rate * rate + decay * decay) + decay);
 }
 
-const mbdy_integrator mbdy_euler_cromer = {euler_cromer_step, 0, 0, euler_cromer_longest, 0};
+const mbdy_integrator mbdy_euler_cromer = {euler_cromer_step, 0, 0, euler_cromer_longest, 0, 1};

@@ -28,4 +28,4 @@ static double rk4_longest(double stability, double rate, double decay) {
     return stability * (decay < 0.3 * rate ? 1.0 : decay < 0.75 * rate ? 0.935 : 0.99) / fastest;
 }
 
-const mbdy_integrator mbdy_rk4 = {rk4_step, 0, 0, rk4_longest, 0};
+const mbdy_integrator mbdy_rk4 = {rk4_step, 0, 0, rk4_longest, 0, 0};

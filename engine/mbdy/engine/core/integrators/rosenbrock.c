@@ -114,4 +114,4 @@ static real rosenbrock_step(mbdy_core *core, double from, double to, double h, i
     return done + work[STAGES - 1];
 }
 
-const mbdy_integrator mbdy_rosenbrock = {rosenbrock_step, reals, places, 0, 0};
+const mbdy_integrator mbdy_rosenbrock = {rosenbrock_step, reals, places, 0, 0, 0};
