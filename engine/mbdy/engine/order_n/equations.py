@@ -450,7 +450,7 @@ class _Assembly:
 
     def moving(self, system: System, u: MX, k: MX) -> tuple[list[BodyMotion], Loops | None]:
         """All sweeps, with the forces of loops where there are any."""
-        moves, gravity = self.forced(system), self.swept_gravity(u)
+        moves, gravity = self.forced(system, u, k), self.swept_gravity(u)
         self.element_forces(system, u, k).act(moves)
         if not self.model.constraints:
             order_n.accelerations(system, moves, gravity)
@@ -711,13 +711,13 @@ class _Assembly:
             return None
         return gravity_gradient.field(kernels, self.input(u, ORBIT_POSITION), k[self.layout.n_k - 1])
 
-    @staticmethod
-    def forced(system: System) -> list[BodyMotion]:
+    def forced(self, system: System, u: MX, k: MX) -> list[BodyMotion]:
         """First sweep, with all that acts on the bodies: the gravity gradient needs to know first where all are."""
         moves = order_n.velocities(system)
         if system.field:
             gravity_gradient.attract(system, moves)
-        tanks.discharge(system, moves)
+        if system.feeds:
+            tanks.discharge(system, moves, self.closings(u, k))
         return moves
 
     def feeds(self, x: MX, u: MX, k: MX) -> list[tanks.Feed]:

@@ -10,9 +10,9 @@ have together of linear momentum, and of angular momentum about the mass centre 
 
 with ``J_s`` the derivative of the tensor about the body's origin, so that jet damping is exact (W. T. Thomson,
 Introduction to Space Dynamics, 1961, ch. 8, for one body about its mass centre). v_r is the velocity of the mass centre
-of the body's tree, as far as its root is free to move along; so nothing depends on the frame that velocities are seen
-from. Left out is the momentum of the flow inside the body, f times the way to the nozzle, which is there only while it
-flows.
+of the body's tree and of all that closed loops join to it, as far as no root and no loop to inertial holds them; so
+nothing depends on the frame that velocities are seen from, nor on whether joints or loops hold a craft together. Left
+out is the momentum of the flow inside the body, f times the way to the nozzle, which is there only while it flows.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.tank_variables import tank_parameters
 from mbdy.engine.model.tanks import ROW, Tank
-from mbdy.engine.order_n import output_kernels as observe
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.constants import Fields, Structure, constant_fields
+from mbdy.engine.order_n.joined_trees import mean_velocity
 from mbdy.engine.order_n.kernels import Kernels, kernel, symbols
+from mbdy.engine.order_n.loop_forces import Closing
 from mbdy.engine.order_n.mass_centre import mass_centre
-from mbdy.engine.order_n.rigid_body import body_symbols
 from mbdy.engine.order_n.sweeps import BodyMotion, Pose, System
 
 NEAR = 1e-12
@@ -293,43 +293,16 @@ def filled(feeds: Sequence[Feed], structures: Sequence[Structure], constants: li
     return constants
 
 
-def discharge(system: System, moves: list[BodyMotion]) -> None:
+def discharge(system: System, moves: list[BodyMotion], closings: Sequence[Closing]) -> None:
     """Adds what the flows of ``system.feeds`` do to their bodies, after the first sweep."""
     for feed in system.feeds:
         m = moves[feed.body]
-        mean = m.pose[0].T @ mean_velocity(system, moves, system.tree.root[feed.body])
+        mean = m.pose[0].T @ mean_velocity(system, moves, closings, system.tree.root[feed.body])
         results = system.kernels.call(
             expel, feed.form, c=feed.constants, m=feed.mass, flow=feed.flow, V=m.V, mean=mean,
         )  # fmt: skip
         m.p = m.p - results["wrench"]
         m.discharges.append(results)
-
-
-def mean_velocity(system: System, moves: list[BodyMotion], root: int) -> MX:
-    """Velocity (3) of the mass centre of a tree, inertial axes, along what its root's translations span; a floating
-    root's origin at rest."""
-    kind, k = system.structures[root], system.constants[root]
-    if not kind.floating and not kind.form.translations:
-        return MX.zeros(3)
-    tree = [j for j in system.tree.outward if system.tree.root[j] == root]
-    momenta = (
-        system.kernels.call(
-            observe.momentum, system.structures[j], k=system.constants[j], V=moves[j].V, C=moves[j].pose[0],
-            eta=system.states[j].eta, eta_rate=system.states[j].eta_rate,
-        )["momentum"] for j in tree
-    )  # fmt: skip
-    mean = reduce(add, momenta) / reduce(add, (system.constants[j][0] for j in tree))
-    if kind.floating or kind.form.translations == 3:
-        return mean
-    return system.kernels.call(along, kind, k=k, mean=mean)["part"]
-
-
-def along(kind: Structure) -> ca.Function:
-    """Kernel: the ``part`` of a velocity ``mean`` (3), inertial axes, that a root's translations span."""
-    inputs, k, mean = body_symbols(kind, mean=3)
-    axes = k["R0"] @ k["axes"][:, : kind.form.translations]
-    part = axes @ spatial.solve_ldl(axes.T @ axes, axes.T @ mean)
-    return kernel("along", inputs, {"part": ca.densify(part)})
 
 
 def mass_rates(system: System, moves: list[BodyMotion]) -> list[MX]:

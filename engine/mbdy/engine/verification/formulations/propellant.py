@@ -2,8 +2,8 @@
 
 Mass, mass centre and inertia of the propellant are sums over slices of the tank. What a flow takes away is the momentum
 of particles that lie where the propellant is missed, and what it gives that of the exhaust at the nozzles; the
-difference acts on the body with the propellant that is left. Velocities are seen from the mass centre of the body's
-tree, as far as its root is free to move along.
+difference acts on the body with the propellant that is left. Velocities are seen from the mass centre of the craft, of
+all trees that closed loops make one with the body's, in the directions in which nothing holds it to inertial space.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ from typing import Any
 import numpy as np
 
 from mbdy.engine.model.ports import Ports
+from mbdy.engine.model.system import INERTIAL, Loop
 from mbdy.engine.model.tank_variables import tank_parameters
 from mbdy.engine.model.tanks import ROW, Tank
 from mbdy.engine.verification.formulations.flexible import STEP, cross_matrix, mass_matrix
 from mbdy.engine.verification.formulations.forces import mass_centre
-from mbdy.engine.verification.formulations.kinematics import Columns, Frame, kinematics
-from mbdy.engine.verification.formulations.values import Array, Part, cross
+from mbdy.engine.verification.formulations.kinematics import Columns, Kinematics, kinematics
+from mbdy.engine.verification.formulations.values import Array, Part, cross, rotation
 
 SLICES, WEIGHTS = np.polynomial.legendre.leggauss(6)
 """Exact for the polynomials of a sphere's slices."""
+HELD = 1e-12
+"""Least square of a direction's part that is held."""
 Sums = tuple[float, Array, Array]
 """Mass, first moment (3) and second moment (3, 3), the integral of y y^T, about the body's origin."""
 
@@ -130,15 +133,20 @@ def _tabled(tank: Tank, k: Mapping[str, Array], mass: float) -> tuple[Sums, Arra
 
 
 def discharges(
-    columns: Columns, parts: Sequence[Part], tanks: Sequence[tuple[Tank, int, Array, Array]], table: Ports, p: Array
+    columns: Columns,
+    parts: Sequence[Part],
+    tanks: Sequence[tuple[Tank, int, Array, Array]],
+    table: Ports,
+    p: Array,
+    closed: Sequence[Loop],
 ) -> list[Discharge]:
-    """What leaves ``tanks``, each with the place of its body, what a unit of mass misses, and its flows."""
-    frames = kinematics(columns, parts).bodies
-    w = np.where(columns.still, 0.0, columns.speeds(parts))
-    found = []
+    """What leaves ``tanks``, each with the place of its body, what a unit of mass misses, and its flows; ``closed`` are
+    the loops that are."""
+    at = kinematics(columns, parts)
+    frames, w, found = at.bodies, np.where(columns.still, 0.0, columns.speeds(parts)), []
     for tank, body, missed, flows in tanks:
         frame, nodes = frames[body], list(parts[body].body.nodes)
-        mean = frame.C.T @ _mean(columns, parts, frames, w, columns.tree.root[body])
+        mean = frame.C.T @ _mean(columns, parts, at, w, columns.tree.root[body], closed)
         V = frame.J @ w
         V = np.append(V[:3], V[3:] - mean)
         axes = p[table.by_name[f"tank.{tank.name}.thrust_axis"].places].reshape(-1, 3)
@@ -152,20 +160,34 @@ def discharges(
     return found
 
 
-def _mean(columns: Columns, parts: Sequence[Part], frames: Sequence[Frame], w: Array, root: int) -> Array:
-    """Velocity of the mass centre of a tree, inertial axes, along what its root's translations span."""
-    along = parts[root].constants.frame @ parts[root].constants.translations.T
-    if not along.size:
-        return np.zeros(3)
+def _mean(
+    columns: Columns, parts: Sequence[Part], at: Kinematics, w: Array, root: int, closed: Sequence[Loop]
+) -> Array:
+    """Velocity of the mass centre of the craft that a tree belongs to, inertial axes, where nothing holds it."""
+    index, roots = columns.model.index, columns.tree.root
+    joined = [{roots[index[side.body]] for side in (c.a, c.b) if side.body != INERTIAL} for c in closed]
+    craft, before = {root}, 0
+    while len(craft) > before:
+        before = len(craft)
+        craft = craft.union(*(trees for trees in joined if trees & craft))
+    slides = [parts[j].constants.translations @ parts[j].constants.frame.T for j in craft]
+    held = [np.eye(3) - np.linalg.pinv(axes) @ axes for axes in slides]
+    for c, trees in zip(closed, joined, strict=True):
+        if trees <= craft and INERTIAL in (c.a.body, c.b.body):
+            turn = np.eye(3) if c.a.body == INERTIAL else at.site(index[c.a.body], c.a.node).C
+            axes = (turn @ rotation(np.array(c.a.frame))).T
+            held.append(axes if c.distance is not None else axes[[row - 4 for row in c.rows if row > 3]])
+    sizes, directions = np.linalg.eigh(sum(axes.T @ axes for axes in held))
+    free = directions[:, sizes < HELD]
     momentum, mass = np.zeros(3), 0.0
-    for j, (part, frame) in enumerate(zip(parts, frames, strict=True)):
-        if columns.tree.root[j] != root:
+    for j, (part, frame) in enumerate(zip(parts, at.bodies, strict=True)):
+        if roots[j] not in craft:
             continue
         constants, eta = part.constants, part.motion.eta
         inertia = mass_matrix(constants.mass, constants.com, constants.inertia, constants.modes, eta)
         momentum += frame.C @ (inertia @ np.append(frame.J @ w, part.motion.eta_rate))[3:6]
         mass += constants.mass
-    return along @ np.linalg.lstsq(along, momentum / mass, rcond=None)[0]
+    return free @ free.T @ momentum / mass
 
 
 def pushed(columns: Columns, parts: Sequence[Part], leaving: Sequence[Discharge]) -> list[Part]:

@@ -11,7 +11,7 @@ from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.laws import JOINT_VALUES, sticks
 from mbdy.engine.model.owners import joint_of
 from mbdy.engine.model.ports import Ports, StatePart, coordinates, modal, ports, speeds, spins
-from mbdy.engine.model.system import INERTIAL, Body, Model
+from mbdy.engine.model.system import INERTIAL, Body, Loop, Model
 from mbdy.engine.model.topology import Tree, tree
 from mbdy.engine.model.variables import GRAVITATIONAL_PARAMETER, ORBIT_POSITION, UPPER
 from mbdy.engine.verification.formulations.attraction import attracted
@@ -85,10 +85,14 @@ class Reader:
             flows = u[self.ports.by_name[f"tank.{tank.name}.flow"].places]
             missed.append((tank, body, unit, flows * (x[at] > 0.0)))
         if missed:
-            self.leaving = discharges(self._columns, parts, missed, self.ports, p)
+            closed = [one for one in self.model.loops if self._closed(one, u)]
+            self.leaving = discharges(self._columns, parts, missed, self.ports, p, closed)
             self._tanks = self._tank_rates(parts)
         parts = self._laden(parts, u, p)
         return pushed(self._columns, parts, self.leaving) if missed else parts
+
+    def _closed(self, loop: Loop, u: Array) -> bool:
+        return self._switched(u, f"loop.{loop.name}.closed") if loop.switchable else loop.closed
 
     def _tank_rates(self, parts: list[Part]) -> Array:
         """What tanks add to ``x'`` besides the forces that their flows are."""
