@@ -85,6 +85,20 @@ def test_the_impulse_of_a_tank_that_empties_within_a_step_is_that_of_its_mass(op
         assert np.linalg.norm(y["system.momentum"]) == pytest.approx(DRY * 3.0 * log(1.4), rel=1e-5)
 
 
+@pytest.mark.parametrize("integrator", ["rk4", "rosenbrock"])
+def test_no_stage_finds_a_tank_empty_before_its_last_step_ends(integrator: str):
+    plant = Plant(craft(), step="10 ms", integrator=integrator)
+    plant["tank.fuel.thrust_axis"] = [0, 0, 1, 0, 0, 1]
+    plant["bus.omega"] = [0, 0, 0]
+    start = plant.save()
+    for flow in (3e3, 1e4, 1e5, 1e6, 1e9, 1e14):
+        plant.restore(start)
+        plant["tank.fuel.flow"] = [flow, flow]
+        y = plant.step(0.1)
+        assert y["tank.fuel.mass"] == 0.0
+        assert y["bus.velocity"][2] == pytest.approx(SPEED * log(1.4), rel=3e-4)  # what one step of rk4 is wrong by
+
+
 def test_the_spin_is_damped_by_nozzles_at_a_distance(plant: Plant):
     """(J w)' = -f R^2 w, with J = J0 + k m: w = w0 (J / J at the start)^((R^2 - k) / k)."""
     plant["tank.fuel.flow"] = [1.0, 1.0]

@@ -8,9 +8,9 @@
 
 static double *flow_of(mbdy_core *core, int vector, int i) { return core->vector[vector] + core->model->flows[i]; }
 
-/* Parts of what is left in a tank: that no step takes, and below which it is empty. */
-#define SPARED (8.0 * DBL_EPSILON)
-#define DRY (64.0 * DBL_EPSILON)
+/* Parts of what is left in a tank: that no step takes, more than stages round by, and below which it is empty. */
+#define SPARED (256.0 * DBL_EPSILON)
+#define DRY (512.0 * DBL_EPSILON)
 
 /* The nozzle after those of the tank of nozzle i. */
 static int last_of_tank(const mbdy_model *m, int i) {
