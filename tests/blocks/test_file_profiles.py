@@ -8,7 +8,7 @@ import fmpy
 import numpy as np
 import pytest
 
-from mbdy.blocks import Plant, PlantBatch, simulate
+from mbdy.blocks import Plant, PlantBatch, VariableError, simulate
 from mbdy.blocks.profiles import CosineSlew
 from mbdy.engine import ModelError, dumps, loads
 from mbdy.fmu import export_fmu
@@ -82,6 +82,11 @@ def test_a_long_stride_does_not_step_over_a_slew():
             "motion: is 'free', and the joint follows a profile",
         ),
         (("profile = [[0, 0], [0, 1]]",), "revolute", "must be above 0 s of the point before, got 0 s"),
+        (
+            ("profile = [[0, 0], [0.5, 0], [0.5000000000001, 1]]",),
+            "revolute",
+            "profile[3][1]: must be above 0.5 s of the",
+        ),
         (("profile = [['0 m', 0], [1, 1]]",), "revolute", "profile[1][1]: must be a number in s"),
         (("profile = [[0, 0], [1, '1 m']]",), "revolute", "profile[2][2]: must be a number in rad/s"),
         (("profile = [[0, 0], [1, 1]]", SLEW), "revolute", "smooth_profile: is given beside 'profile'"),
@@ -102,6 +107,46 @@ def test_a_start_that_the_profile_contradicts():
         loads(text(RATES) + "[initial]\narm.joint.rate = 0.2\n")
     started = loads(text("profile = [[-1, 0], [1, 0.4]]") + "[initial]\narm.joint.angle = 0.5\n")
     assert started.initial == {"arm.joint.angle": (0.5,), "arm.joint.rate": (0.2,)}
+
+
+def test_faults_of_profiles_are_told_with_all_others_of_the_file():
+    with pytest.raises(ModelError) as caught:
+        loads(text(SLEW, 'motion = "switchable"').replace("mass = 2", "mass = 2\nbogus = 1"))
+    assert [fault.path for fault in caught.value.faults] == ["body.arm.bogus", "body.arm.joint.motion"]
+
+
+@pytest.mark.parametrize("keys", [(SLEW,), (RATES,)])
+def test_no_door_starts_it_otherwise(keys):
+    with pytest.raises(ModelError, match=r"guess\.arm\.joint\.rate: is 0\.4, and the profile begins at 0"):
+        loads(text(*keys) + "[guess]\narm.joint.rate = 0.4\n")
+    with pytest.raises(
+        VariableError, match=r"'arm\.joint\.rate': is 0\.4, and the joint begins at the rate of its pro"
+    ):
+        Plant(loads(text(*keys)), step="10 ms")["arm.joint.rate"] = 0.4
+
+
+def test_a_number_that_is_set_before_the_start_moves_it():
+    plant = Plant(loads(text(RATES)), step="10 ms")
+    plant["arm.joint.profile[1,2]"] = 0.2
+    assert plant["arm.joint.rate"] == 0.2
+    assert plant.step(3.0)["arm.joint.rate"] == pytest.approx(0, abs=1e-13)
+
+
+@pytest.mark.slow
+def test_an_fmu_that_starts_later_starts_where_the_profile_is(tmp_path):
+    file = tmp_path / "arm.fmu"
+    export_fmu(loads(text(RATES)), file, fmi="2.0")
+    for sort in ("CoSimulation", "ModelExchange"):
+        rows = fmpy.simulate_fmu(
+            str(file),
+            start_time=1.00033,
+            stop_time=3.0,
+            output=["arm.joint.rate"],
+            fmi_type=sort,
+            output_interval=0.1,
+            relative_tolerance=1e-9,
+        )
+        assert rows["arm.joint.rate"][[0, -1]] == pytest.approx([0.3, 0], abs=1e-8)
 
 
 def test_it_is_written_back_and_its_input_stays():

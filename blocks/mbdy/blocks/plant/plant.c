@@ -225,6 +225,7 @@ int plant_set_experiment(plant *it, double start, double stop, double tolerance)
     if (!(tolerance >= 0.0 && isfinite(tolerance)))
         return plant_say(it, PLANT_ERROR, "the tolerance is %g: it must be positive and finite", tolerance);
     it->now.time = start;
+    if (it->model->n_profiles) it->now.stale_start = it->now.stale_outputs = 1.0;
     it->now.timed = 1.0;
     it->now.stop = stop;
     it->now.tolerance = tolerance;

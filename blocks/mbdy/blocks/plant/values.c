@@ -5,6 +5,9 @@
 
 #include "plant.h"
 
+/* Rates that differ by less, beside one, are one. */
+#define SAME 1e-9
+
 enum { RUNNING = PLANT_STEP | PLANT_EVENT | PLANT_CONTINUOUS | PLANT_STEPPING };
 
 /* A reference that is a variable, or NULL after saying what is wrong with it. */
@@ -172,6 +175,9 @@ int plant_usable(plant *it, const struct plant_variable *v, double value) {
     if (!isfinite(value))
         return plant_say(it, PLANT_DISCARD, "%s '%s': must be finite, got %g",
                          input ? "input" : parameter ? "parameter" : "start value", v->name, value);
+    if (!input && !parameter && mbdy_follows(it->model, v->start_at) && fabs(value - v->start) > SAME * (1.0 + fabs(v->start)))
+        return plant_say(it, PLANT_DISCARD, "start value '%s': is %.9g, and the joint begins at the rate of its profile: leave it out",
+                         v->name, value);
     if (value < v->minimum || value > v->maximum)
         return plant_say(it, PLANT_DISCARD, "%s '%s': must be %s %g, got %.12g",
                          input ? "input" : parameter ? "parameter" : "start value", v->name,

@@ -197,6 +197,7 @@ int mbdy_start(mbdy_core *core) {
     const size_t size = sizeof(double) * (size_t)m->n_x;
     const double *s = core->vector[MBDY_S];
     double *z = core->vector[MBDY_S_CLOSED];
+    mbdy_profiles_start(core);
     memcpy(z, s, size);
     mbdy_normalise(m, z);
     int bad = mbdy_not_finite(z, m->n_x);

@@ -132,6 +132,10 @@ void mbdy_set_time(mbdy_core *core, double time);
 const double *mbdy_inputs_now(mbdy_core *core);
 const double *mbdy_driven(mbdy_core *core, const double *u, double time);
 
+/* Start values of joints that follow profiles are the profiles' rates at the instant; and whether that at a place is of those. */
+void mbdy_profiles_start(const mbdy_core *core);
+int mbdy_follows(const mbdy_model *model, int place);
+
 /* The first instant after `time` where a profile bends, infinity where none does. */
 double mbdy_next_bend(const mbdy_core *core, double time);
 

@@ -69,8 +69,8 @@ typedef struct mbdy_model {
     const int *decays;   /* by loop: place in k of the rate at which its errors decay */
     int work_error; /* place in y, -1 without it */
     int n_profiles;
-    const int *profiles, *profile_points, *profile_counts, *profile_smooth; /* places in u of accelerations, in k of the points
-                                                                               (time, rate), how many, and whether rates are smooth */
+    const int *profiles, *profile_rates, *profile_points, *profile_counts, *profile_smooth; /* places in u of accelerations, in s of
+                                   rates, in k of the points (time, rate), how many, and whether rates are smooth */
     int n_stores;
     const int *stores; /* places in u of what energy is stored against: gravity, rests of springs */
     int n_flows;

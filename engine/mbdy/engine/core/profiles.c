@@ -68,6 +68,27 @@ const double *mbdy_driven(mbdy_core *core, const double *u, double time) {
 
 const double *mbdy_inputs_now(mbdy_core *core) { return mbdy_driven(core, core->vector[MBDY_U], core->now); }
 
+static double rate_of(const mbdy_core *core, int which, double time) {
+    const double *points = core->vector[MBDY_K] + core->model->profile_points[which], *at = piece_of(core, which, time);
+    if (!at) return time < points[0] ? points[1] : points[2 * core->model->profile_counts[which] - 1];
+    const double part = (time - at[0]) / (at[2] - at[0]);
+    return at[1] + (core->model->profile_smooth[which] ? 0.5 * (1.0 - mbdy_cos(PI * part)) : part) * (at[3] - at[1]);
+}
+
+void mbdy_profiles_start(const mbdy_core *core) {
+    for (int i = 0; i < core->model->n_profiles; i++) {
+        const int place = core->model->profile_rates[i];
+        core->vector[MBDY_S][place] = rate_of(core, i, core->now);
+        if (core->vector[MBDY_S][place] != 0.0) core->vector[MBDY_GIVEN][place] = 1.0;
+    }
+}
+
+int mbdy_follows(const mbdy_model *m, int place) {
+    for (int i = 0; i < m->n_profiles; i++)
+        if (m->profile_rates[i] == place) return 1;
+    return 0;
+}
+
 void mbdy_set_time(mbdy_core *core, double time) {
     core->now = time;
     mbdy_leave_piece(core);

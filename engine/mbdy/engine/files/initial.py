@@ -46,7 +46,7 @@ def starts_of(
         elif name in variables or name.partition(".")[0] not in unread:
             start = start_of(name, value, path, [body.name for body in bodies], variables, findings)
             starts[table] |= {} if start is None else {name: start}
-    start_rates(bodies, starts["initial"], findings)
+    start_rates(bodies, starts, findings)
     return tuple(starts.values())
 
 

@@ -12,7 +12,7 @@ from mbdy.engine.model.arrays import Quaternion, Vector3, listed
 from mbdy.engine.model.faults import Findings, RefusalError, nearest, shown
 from mbdy.engine.model.fields import Axes
 from mbdy.engine.model.frames import frame_of, rotation_vector, turned, warn_of_angles
-from mbdy.engine.model.law import JointValue
+from mbdy.engine.model.law import AT_ONCE, JointValue
 from mbdy.engine.model.laws import JOINT_VALUES, LAWS
 from mbdy.engine.model.limits import PARALLEL
 from mbdy.engine.model.parts import taking
@@ -65,9 +65,11 @@ def joint_values(joint: Joint, given: Mapping[str, Any], path: str, findings: Fi
     followed = [name for name in PROFILES if values.get(name)]
     if len(followed) > 1:
         findings.refuse(f"{path}.{followed[1]}", f"is given beside '{followed[0]}'", "keep one of them")
+        del values[followed[1]]
     if followed and "prescribed" not in values.setdefault("motion", ("prescribed",)):
         message = f"is {values['motion'][0]!r}, and the joint follows a {followed[0]}"
         findings.refuse(f"{path}.motion", message, 'give motion = "prescribed", or leave it out')
+        values["motion"] = ("prescribed",)
     return _lawful(values, path, findings)
 
 
@@ -264,9 +266,11 @@ def _points(
     if len(findings.faults) > before:
         return ()
     for k, (last, point) in enumerate(pairwise(points)):
-        if not point[0] > last[0]:
-            message = f"must be above {last[0]:.6g} {units[0]} of the point before, got {point[0]:.6g} {units[0]}"
-            findings.refuse(f"{path}[{k + 2}][1]", message, "give the points in the order of their first numbers")
+        if not point[0] > value.after(last[0]):
+            message = f"must be above {last[0]:.6g} {units[0]} of the point before, got {point[0]:.15g} {units[0]}"
+            remedy = "give the points in the order of their first numbers"
+            remedy += f", {AT_ONCE:g} s apart and more (and that part of the time)" if value.over else ""
+            findings.refuse(f"{path}[{k + 2}][1]", message, remedy)
             return ()
     return tuple(points)
 

@@ -15,6 +15,8 @@ Numbers = Mapping[str, Any]
 """A law's numbers at one degree of freedom by name, floats or CasADi's; points as pairs (coordinate, value). A law that
 is not of rates alone has ``stretch`` among them: what the coordinate is away from the ``rest`` of the spring."""
 Span = tuple[float, float]
+AT_ONCE = 1e-9
+"""[s] Times nearer than this, of one and of their size, are one to steps."""
 FAR = 1e3
 """[m, rad] Beyond all coordinates of a joint."""
 
@@ -68,6 +70,10 @@ class JointValue:
         if not self.points:
             return vector[i]
         return [(vector[k], vector[k + 1]) for k in range(0, vector.shape[0], 2)]
+
+    def after(self, before: Any) -> Any:
+        """What the first number of a point must be above, by that of the point ``before``."""
+        return before + AT_ONCE * (1 + abs(before)) if self.over else before
 
     def strengths(self, places: Sequence[int]) -> Iterable[int]:
         """Those ``places`` of the value's elements with which an effort scales."""

@@ -60,14 +60,20 @@ def rate_at_start(joint: Joint) -> float:
     return before + share * (after - before)
 
 
-def start_rates(bodies: Iterable[Body], initial: dict[str, tuple[float, ...]], findings: Findings) -> None:
-    """Starts joints with profiles at their rates, and refuses others in ``initial``, which is changed."""
+def rate_name(body: Body) -> str:
+    """The name of the start rate of a body's joint that has a profile."""
+    return f"{body.name}.joint.{'velocity' if body.joint.n_translations else 'rate'}"
+
+
+def start_rates(bodies: Iterable[Body], starts: Mapping[str, dict[str, tuple[float, ...]]], findings: Findings) -> None:
+    """Starts joints with profiles at their rates in ``starts["initial"]``, and refuses others in any of the tables."""
     for body in bodies:
         if points_of(body.joint):
-            name = f"{body.name}.joint.{'velocity' if body.joint.n_translations else 'rate'}"
-            rate = rate_at_start(body.joint)
-            given = initial.get(name, (rate,))[0]
-            if abs(given - rate) > SAME * (1 + abs(rate)):
-                findings.refuse(f"initial.{name}", f"is {given:g}, and the profile begins at {rate:g}", "leave it out")
-            elif rate:
-                initial[name] = (rate,)
+            name, rate = rate_name(body), rate_at_start(body.joint)
+            for table, values in starts.items():
+                given = values.get(name, (rate,))[0]
+                if abs(given - rate) > SAME * (1 + abs(rate)):
+                    message = f"is {given:g}, and the profile begins at {rate:g}"
+                    findings.refuse(f"{table}.{name}", message, "leave it out")
+            if rate:
+                starts["initial"].setdefault(name, (rate,))

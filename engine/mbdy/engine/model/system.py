@@ -517,7 +517,7 @@ class Model(Part):
         """Start values that were given as anyone gives them, in SI, and rates at which profiles begin."""
         self._start_in_si(findings)
         initial = dict(self.initial)
-        start_rates(self.bodies, initial, findings)
+        start_rates(self.bodies, {"initial": initial, "guess": dict(self.guess)}, findings)
         object.__setattr__(self, "initial", MappingProxyType(initial))
 
     def _start_in_si(self, findings: Findings) -> None:

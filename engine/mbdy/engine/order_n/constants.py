@@ -375,7 +375,7 @@ def _lawful(value: JointValue, p: dict[str, SX]) -> SX:
         if value.least:
             entries[i] = _kept(ca.logic_or(entry == 0, entry >= p[value.least][i]), entries[i])
         if value.points and i % 2 == 0 and i:
-            entries[i] = _kept(entry > p[value.name][i - 2], entry)
+            entries[i] = _kept(entry > value.after(p[value.name][i - 2]), entry)
     return ca.vertcat(*entries)
 
 

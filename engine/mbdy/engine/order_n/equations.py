@@ -103,9 +103,9 @@ class Equations:
 
     switching: Switching | None = None
     """Where laws of effort switch; None where none does."""
-    profiles: tuple[tuple[int, int, int, int], ...] = ()
-    """Of each joint that follows a profile the place in ``u`` of its acceleration and in ``k`` of the points, how many
-    these are, and whether it is a smooth one."""
+    profiles: tuple[tuple[int, int, int, int, int], ...] = ()
+    """Of each joint that follows a profile the place in ``u`` of its acceleration, in ``s`` of its rate and in ``k`` of
+    the points, how many these are, and whether it is a smooth one."""
 
     skeleton: _Skeleton | None = None
     """Of the system that they are of, where bodies are seen in frames along joints."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mbdy.engine.model.bearing import BEARING
 from mbdy.engine.model.gear import TIES
-from mbdy.engine.model.law import JointValue
+from mbdy.engine.model.law import AT_ONCE, JointValue
 from mbdy.engine.model.laws import laws_of
 from mbdy.engine.model.owners import SYSTEM, Owner, element, joint_of, wheels_of
 from mbdy.engine.model.ports import Ports
@@ -113,7 +113,8 @@ def _of_element(part: Acting, begin: int, ports: Ports) -> Iterator[Rule]:
 
 def _words(value: JointValue, other: str = "") -> str:
     if value.points:
-        return f"must be above the {'time' if value.over else 'coordinate'} of the point before"
+        what = f"time of the point before by {AT_ONCE:g} s and more" if value.over else "coordinate of the point before"
+        return f"must be above the {what}"
     bounds = [] if value.minimum is None else [f"must be {'>' if value.above else '>='} {value.minimum:g}"]
     bounds += [f"must be below '{other}'"] if value.below else []
     return " and ".join(bounds + ([f"must be no less than '{other}', or 0 for that"] if value.least else []))
