@@ -365,6 +365,10 @@ def test_what_acts_by_itself(satellite: Path, mbdy):
     (crossing,) = said.json["crossings"]
     assert crossing["name"] == "left.joint.angle below 0.1 rad"
     assert 0 < crossing["time"] < 2
+    bare = mbdy("simulate", satellite, "--until", "2", "--when", "left.joint.rate > 2e2: bus.torque[1]=0", "--when",
+                "left.joint.angle < 20: left.joint.torque=0", "--json")  # fmt: skip
+    assert bare.json["crossings"][0] == {"name": "left.joint.angle below 20.0", "time": 0.0, "rising": True}
+    assert "20 rad is 1146 deg" in bare.err
     for wrong, told in (
         ("left.joint.angle: x=1", "give OUTPUT > VALUE"),
         ("left.joint.angel > 1: bus.torque[1]=1", "nearest"),

@@ -106,6 +106,33 @@ def test_what_a_mode_leaves_of_the_inertia() -> None:
     loads(whole + origin)
 
 
+def test_what_is_in_a_tank_counts() -> None:
+    """A body of no mass moves what its tank holds at the start; a point of it cannot turn."""
+    text = """mbdy = 1
+[body.bus]
+mass = 0
+joint = { to = "inertial", kind = "free" }
+node.e = { at = [0, 0, -1] }
+[tank.t]
+body = "bus"
+shape = "sphere"
+radius = 0.3
+mass = 10
+nozzle = "e"
+exhaust_velocity = 200
+"""
+    table = 'shape = "sphere"\nradius = 0.3'
+    loads(text)
+    loads(text.replace(table, "table = [[20, 0, 0, 0.1, 1, 1, 1, 0, 0, 0]]"))
+    point = 'shape = "point"\nat = [0.1, 0, 0]'
+    for idle in (text + "[initial]\ntank.t.mass = 0\n", text.replace(table, point)):
+        with pytest.raises(ModelError, match=r"body.bus.joint: .* move no inertia at the start"):
+            loads(idle)
+    with pytest.raises(ModelError) as caught:
+        loads(text.replace('"sphere"', '"ball"'))
+    assert [fault.path for fault in caught.value.faults] == ["tank.t.shape"]
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6))
 def test_flexible_trees_pass(seed: int) -> None:

@@ -192,3 +192,42 @@ def test_what_cannot_be_is_refused() -> None:
         loads(FILE.replace("mass = 20", 'mass = 20\nrotor = "z"'))
     with pytest.raises(PartError, match=r"Wheel.static_imbalance: must be >= 0 kg.m"):
         replace(wheel(), static_imbalance=-1.0)
+
+
+@pytest.mark.parametrize(
+    ("wheel", "starts", "told"),
+    [
+        ("dynamic_imbalance = 0.06", "x.speed", r"wheel.x.dynamic_imbalance: is more than .* less than 0.0387 kg.m2"),
+        (
+            "static_imbalance = 1\nmass = 2",
+            "x.angle",
+            r"wheel.x.static_imbalance: is more than .* less than 0.245 kg",
+        ),
+        ("static_imbalance = 1e3", "x.speed", r"wheel.x.static_imbalance: wheel 'x' of 'bus' would have a mass"),
+        ("static_imbalance = -1", "x.angle", r"wheel.x.static_imbalance: must be >= 0"),
+        ("angle = true\nmass = 60", "x.speed", r"wheel.x.mass: wheel 'x' of 'bus' would have a mass of 60 kg of 50 kg"),
+        ("angle = true\nat = [10, 0, 0]", "x.speed", r"wheel.x.at: .* negative principal moment .*; check at"),
+        ("angle = true\nlocked = true", "x.speed", r"wheel.x.locked: unknown key"),
+        ("angle = false\nstatic_imbalance = 1e-3", "x.speed", r"wheel.x.angle: is false, but the wheel has"),
+        ("angle = true", "x.momentum", r"x.momentum: is no start value .* starts by its speed: give 'bus.x.speed'"),
+    ],
+)
+def test_a_rotor_that_cannot_be_is_told_by_its_own_key_alone(wheel: str, starts: str, told: str) -> None:
+    text = f"""mbdy = 1
+[body.bus]
+mass = 50
+inertia = [9, 7, 11]
+joint = {{ to = "inertial", kind = "free" }}
+[body.bus.wheel.x]
+axis = [0, 0, 1]
+inertia = 0.05
+{wheel}
+[initial]
+bus.{starts} = 3
+[ports]
+outputs = ["bus.x.speed"]
+"""
+    with pytest.raises(ModelError, match=told) as caught:
+        loads(text)
+    (fault,) = caught.value.faults
+    assert fault.line in range(9, 13)

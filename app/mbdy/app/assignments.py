@@ -78,10 +78,25 @@ def _condition(text: str, ports: Ports) -> Condition:
         example = "'panel.joint.angle > 90 deg: panel.joint.locked=true'"
         raise RequestError(f"{WHEN} {text}: give OUTPUT > VALUE: NAME=VALUE, or with <, e.g. {WHEN} {example}")
     given = [assignment(part, ports, WHEN) for part in sets.split(";")]
-    value, sets_by_name = _unquoted(limit.strip()), {one.name: list(one.values) for one in given}
+    value, sets_by_name = (
+        _threshold(output.strip(), _unquoted(limit.strip()), ports),
+        {one.name: list(one.values) for one in given},
+    )
     if sign == ">":
         return Condition(output=output.strip(), above=value, set=sets_by_name)
     return Condition(output=output.strip(), below=value, set=sets_by_name)
+
+
+def _threshold(output: str, limit: str, ports: Ports) -> float | str:
+    """A plain number as one in SI, as `assignment` takes it, else the text; names are judged where a run begins."""
+    try:
+        number = float(limit)
+        variable, part = ports.find(output)
+    except (KeyError, ValueError):
+        return limit
+    if odd := odd_angle(limit, variable.units[part][0]):
+        warnings.warn(f"{WHEN} {output}: {odd}", ModelWarning, stacklevel=2)
+    return number
 
 
 class _Read:

@@ -19,7 +19,8 @@ from mbdy.engine.model.laws import laws_of
 from mbdy.engine.model.limits import PIVOT_ROUNDING
 from mbdy.engine.model.ports import coordinates
 from mbdy.engine.model.rotations import cross_matrix, exponential, rotation
-from mbdy.engine.model.system import IDENTITY, Body, Joint, Model
+from mbdy.engine.model.system import IDENTITY, Body, Joint, Model, Vector3
+from mbdy.engine.model.tanks import Tank
 from mbdy.engine.model.topology import ROOT, tree
 
 SINGULAR = 1e-6
@@ -37,6 +38,9 @@ def faults_of_inertia(model: Model) -> list[Fault]:
     """
     branches = tree(model)
     articulated = [mass_matrix(body) for body in model.bodies]
+    for tank in model.tanks:
+        if tank.body in model.index:
+            articulated[model.index[tank.body]] += _propellant(tank, model)
     errors = [_rounding(inertia) for inertia in articulated]
     faults: dict[int, Fault] = {}
     for i in branches.inward:
@@ -205,8 +209,22 @@ def _spatial_inertia(body: Body) -> np.ndarray:
     for wheel in body.wheels.values():
         axis = np.array(wheel.axis) / math.hypot(*wheel.axis)
         inertia -= wheel.inertia * np.outer(axis, axis)
-    arm = cross_matrix(body.com)
-    return np.block([[inertia - body.mass * arm @ arm, body.mass * arm], [-body.mass * arm, body.mass * np.eye(3)]])
+    return _about_origin(body.mass, body.com, inertia)
+
+
+def _propellant(tank: Tank, model: Model) -> np.ndarray:
+    """The same of what is in a ``tank`` at the start, a shape's as a ball in its middle: that there is any counts."""
+    mass = max(0.0, model.initial.get(f"tank.{tank.name}.mass", (tank.mass,))[0])
+    if not tank.table:
+        return _about_origin(mass, tank.at, mass * (tank.radius or 0.0) ** 2 * np.eye(3))
+    masses, *columns = np.array(tank.table).T
+    x, y, z, xx, yy, zz, xy, xz, yz = (float(np.interp(mass, masses, column)) for column in columns)
+    return _about_origin(mass, (x, y, z), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+
+
+def _about_origin(mass: float, com: Vector3, inertia: np.ndarray) -> np.ndarray:
+    arm = cross_matrix(com)
+    return np.block([[inertia - mass * arm @ arm, mass * arm], [-mass * arm, mass * np.eye(3)]])
 
 
 def joint_at_start(body: Body, model: Model) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 from mbdy.engine.files.tables import FileTable
@@ -22,13 +22,13 @@ def starts_of(
     file: FileTable,
     bodies: tuple[Body, ...],
     tanks: tuple[Tank, ...],
-    unread: Collection[str],
+    unread: Set[str],
     findings: Findings,
 ) -> tuple[dict[str, tuple[float, ...]], ...]:
     """Start values by name from the tables `STARTS`, in which ``bus.omega = ...`` is ``{bus: {omega: ...}}``.
 
-    ``unread`` are bodies of the file that are not among ``bodies``, and ``"tank"`` where a tank is not among ``tanks``;
-    their names are passed over unjudged.
+    ``unread`` are bodies of the file that are not among ``bodies``, wheels that they lack (``"bus.x"``), and ``"tank"``
+    where a tank is not among ``tanks``; their names are passed over unjudged.
     """
     variables: Mapping[str, Variable] | None = None
     starts: dict[str, dict[str, tuple[float, ...]]] = {table: {} for table in STARTS}
@@ -43,7 +43,7 @@ def starts_of(
             findings.refuse(path, "is given twice", "keep one of them")
         elif name in starts["initial"]:
             findings.refuse(path, "is in [initial] too, where it is kept", "keep one of them")
-        elif name in variables or name.partition(".")[0] not in unread:
+        elif name in variables or unread.isdisjoint((name.partition(".")[0], name.rpartition(".")[0])):
             start = start_of(name, value, path, [body.name for body in bodies], variables, findings)
             starts[table] |= {} if start is None else {name: start}
     start_rates(bodies, starts, findings)

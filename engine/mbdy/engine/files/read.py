@@ -157,6 +157,10 @@ def model_of_tables(
     gradient = _gradient(file, joints, findings)
     unturned: dict[str, Mapping[str, str]] = {}
     bodies = tuple(_body(name, file, joints, folder, unturned, findings) for name in file.body)
+    rotors = {
+        f"{body.name}.{wheel}" for body in bodies for wheel in file.body[body.name].wheel
+        if wheel not in body.wheels or findings.faulty(path_of(("body", body.name, "wheel", wheel)))
+    }  # fmt: skip
     unread |= {body.name for body in bodies if findings.faulty(path_of(("body", body.name, "flex")))}
     check_joints_places(joints, {body.name: body for body in bodies}, unread, findings)
     by_name = {body.name: body for body in bodies}
@@ -170,7 +174,7 @@ def model_of_tables(
     whole = tuple(body if body.joint.to in read else _rooted(body) for body in partial if body.name in read)
     tanks = _made(tank_of, file.tank, by_name, unread, findings)
     lost = {"tank"} if len(tanks) < len(file.tank) else set[str]()
-    initial, guess = starts_of(file, whole, tanks, unread | lost, findings)
+    initial, guess = starts_of(file, whole, tanks, unread | lost | rotors, findings)
     draft = Draft(
         name=stem if file.name is None else file.name,
         bodies=partial,
@@ -188,13 +192,18 @@ def model_of_tables(
     )
     joining = (("loop", file.loop, loops), ("gear", file.gear, gears), ("spring", file.spring, springs))
     joining += (("contact", file.contact, contacts),)
-    unjudged = {*unread, *lost, *(sort for sort, tables, parts in joining if len(parts) < len(tables))}
+    unjudged = {
+        *unread,
+        *lost,
+        *(rotor.partition(".")[0] for rotor in rotors),
+        *(sort for sort, tables, parts in joining if len(parts) < len(tables)),
+    }
     check_rotor_bodies(bodies, findings)
     draft = replace(draft, chosen_outputs=signals_of(file.output, draft, unjudged, findings))
     for fault in faults_of_energy(draft):
         if not findings.faulty(fault.path.removesuffix(".flex.coupling")):
             findings.faults.append(fault)
-    idle = _faults_of_sound_parts(faults_of_inertia(draft), draft, findings)
+    idle = [] if lost else _faults_of_sound_parts(faults_of_inertia(draft), draft, findings)
     findings.faults += [_with_polar_inertia(fault, file) for fault in idle]
     choice = choice_of(file.ports, draft, unjudged, findings)
     spellings.at_home()
@@ -303,6 +312,10 @@ def _body(
     check_source_nodes(body, table.node, findings)
     warn_of_origin(body, findings)
     check_wheels(body, findings)
+    for wheel, w in table.wheel.items():
+        if "angle" in w.model_fields_set and not w.angle and wheels[wheel].explicit:
+            message = "is false, but the wheel has an imbalance or harmonics, which turn with its angle"
+            findings.refuse(path_of(("body", name, "wheel", wheel, "angle")), message, "remove it, or take these out")
     if findings.faulty(path) or findings.attempt(f"{path}.wheel", with_rotors, (body,)) is None:
         return replace(body, wheels={name: wheel for name, wheel in wheels.items() if not wheel.explicit})
     return body

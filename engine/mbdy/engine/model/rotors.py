@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from mbdy.engine.model.faults import Findings, RefusalError, path_of
+from mbdy.engine.model.limits import NEGATIVE_MINOR
 from mbdy.engine.model.rotations import across
 from mbdy.engine.model.system import Body, Joint, Wheel
 from mbdy.engine.model.tree_rules import check_part
@@ -60,33 +61,50 @@ def _parted(body: Body) -> Iterator[Body]:
     if body.flex:
         message = f"body {body.name!r} is flexible, and its wheel {next(iter(wheels))!r} has an angle or an imbalance"
         raise RefusalError(message, "give the wheel to a rigid body that is fixed to it")
-    mass, moment = body.mass, body.mass * np.array(body.com)
-    about_origin = np.array(body.inertia) + _steiner(body.mass, np.array(body.com))
+    mass, com, inertia = body.mass, np.array(body.com), np.array(body.inertia)
+    moment, about_origin = mass * com, inertia + _steiner(mass, com)
     rotors = []
     for name, wheel in wheels.items():
-        m, at = _mass(body, name, wheel), np.array(wheel.at)
+        m, at = _mass(body, name, wheel, mass), np.array(wheel.at)
         mass, moment = mass - m, moment - m * at
         about_origin -= _disc(wheel) + _steiner(m, at)
+        com = moment / mass
+        inertia = about_origin - _steiner(mass, com)
+        if _least(inertia) < -NEGATIVE_MINOR * np.abs(about_origin).max():
+            message = f"wheel {name!r} leaves {body.name!r}, which includes it, a negative principal moment of inertia"
+            remedy = "check at, from the body's origin, and the body's mass, com and inertia, or give the wheel's mass"
+            raise _refusal(name, "at" if at.any() else "inertia", message, remedy)
         rotors.append(_rotor(body, name, wheel, m))
-    com = moment / mass
     yield replace(
-        body, mass=mass, com=com, inertia=about_origin - _steiner(mass, com),
+        body, mass=mass, com=com, inertia=inertia,
         wheels={name: wheel for name, wheel in body.wheels.items() if name not in wheels},
     )  # fmt: skip
     yield from rotors
 
 
-def _mass(body: Body, name: str, wheel: Wheel) -> float:
-    """The mass of a rotor, or one that it may have."""
+def _mass(body: Body, name: str, wheel: Wheel, left: float) -> float:
+    """The mass of a rotor, or one that it may have, of what is ``left`` of its body's."""
     if wheel.mass is not None:
         m = wheel.mass
     else:
         least = LEAST * wheel.static_imbalance**2 / wheel.inertia
-        m = max(min(2 * wheel.inertia / RADIUS**2, SHARE * body.mass), least)
-    if not 0.0 < m < body.mass:
-        message = f"wheel {name!r} of {body.name!r} would have a mass of {m:.6g} kg of {body.mass:.6g} kg"
-        raise RefusalError(message, "give the body, which includes its wheels, more mass, or the wheel less imbalance")
+        m = max(min(2 * wheel.inertia / RADIUS**2, SHARE * left), least)
+    if not 0.0 < m < left:
+        message = f"wheel {name!r} of {body.name!r} would have a mass of {m:.6g} kg of {left:.6g} kg"
+        key, less = ("mass", "") if wheel.mass is not None else ("static_imbalance", " imbalance")
+        raise _refusal(
+            name, key, message, f"give the body, which includes its wheels, more mass, or the wheel less{less}"
+        )
     return m
+
+
+def _refusal(wheel: str, key: str, message: str, remedy: str) -> RefusalError:
+    return RefusalError(message, remedy, "." + path_of((wheel, key)))
+
+
+def _least(inertia: np.ndarray) -> float:
+    """The least principal moment; the worst where there are no numbers."""
+    return float(np.linalg.eigvalsh(inertia)[0]) if np.isfinite(inertia).all() else -np.inf
 
 
 def _axis(wheel: Wheel) -> np.ndarray:
@@ -112,6 +130,15 @@ def _rotor(body: Body, name: str, wheel: Wheel, mass: float) -> Body:
     com, tilted = wheel.static_imbalance / mass * radial(wheel.static_phase), radial(wheel.dynamic_phase)
     product = wheel.dynamic_imbalance * np.outer(axis, tilted)
     inertia = _disc(wheel) - product - product.T - _steiner(mass, com)
+    if _least(inertia) < -NEGATIVE_MINOR * wheel.inertia:
+        most = {
+            "static_imbalance": (np.sqrt(ACROSS * wheel.inertia * mass), "kg.m"),
+            "dynamic_imbalance": (np.sqrt(ACROSS) * wheel.inertia, "kg.m2"),
+        }
+        key = next((key for key, (limit, _) in most.items() if getattr(wheel, key) > limit), "dynamic_imbalance")
+        message = f"is more than wheel {name!r} of {body.name!r} can have with its spin inertia and mass"
+        remedy = f"give less than {most[key][0]:.3g} {most[key][1]}, or a larger rotor"
+        raise _refusal(name, key, message, remedy)
     bearing = {"damping": wheel.damping, "friction": wheel.friction, "friction_rate": wheel.friction_rate}
     kept = bearing if wheel.friction else {"damping": wheel.damping}
     joint = Joint(to=body.name, kind="revolute", rotations=(wheel.axis,), at=wheel.at, **kept)

@@ -67,5 +67,7 @@ def _nearest(name: str, bodies: Collection[str], variables: Mapping[str, Variabl
         return nearest(name, [v for v in variables if v.startswith("tank.")])
     if stem not in bodies:
         return f"there is no body '{stem}': {nearest(stem, bodies)}"
+    if (speed := f"{name.rpartition('.')[0]}.speed") in variables and name.endswith(".momentum"):
+        return f"a wheel whose angle counts starts by its speed: give '{speed}'"
     siblings = [v for v in variables if v.startswith(f"{stem}.")]
     return nearest(name, siblings) if siblings else f"body '{stem}' has no states; remove it"
