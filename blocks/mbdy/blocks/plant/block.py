@@ -43,6 +43,7 @@ from mbdy.engine.core.integrators import INTEGRATORS, STEP
 from mbdy.engine.files.rules import ruled
 from mbdy.engine.model.display import html_table
 from mbdy.engine.model.faults import OptionError, shown
+from mbdy.engine.model.owners import name_of
 from mbdy.engine.model.units import real
 from mbdy.engine.model.values import array_of, chosen, values_of, whole
 from mbdy.engine.model.whole_file import not_over
@@ -134,7 +135,9 @@ class Plant:
         implicit = INTEGRATORS[integrator].implicit
         self.compiled = compiled_plant(equations, implicit=implicit, located=self.adaptive)
         switching = equations.switching if self.adaptive else None
+        flows = [v for v in self.ports.inputs if v.port == "flows" for _ in range(v.size)] if self.adaptive else []
         self._switches = (*switching.names, *switching.holds) if switching else ()
+        self._switches += tuple(name_of(v.owner, "empty") for v in flows)
         self.crossings: tuple[Crossing, ...] = ()
         self._order = ORDERS[interpolation]
         self._make()

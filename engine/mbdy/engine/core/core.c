@@ -63,7 +63,7 @@ mbdy_core *mbdy_new(const mbdy_model *model, int integrator, mbdy_call *derivati
     const size_t n_x = (size_t)model->n_x, n_rows = (size_t)model->n_rows;
     const size_t work = core->integrator->reals ? core->integrator->reals(model) : 0;
     const size_t places = core->integrator->places ? core->integrator->places(model) : 0;
-    const size_t events = core->integrator->strides && (model->functions[MBDY_INDICATORS] || model->n_senses)
+    const size_t events = core->integrator->strides && (model->functions[MBDY_INDICATORS] || model->n_senses || model->n_flows)
                               ? 3 * MBDY_MOST_EVENTS + 5 * (size_t)model->n_indicators : 0;
     const size_t closing = mbdy_closing_reals(model), resisted = (size_t)model->n_resisted;
     size_t reals = closing + (size_t)model->n_k + 7 * n_x + 4 * (size_t)model->n_u + 4 * n_rows + work + events + (size_t)n_w;

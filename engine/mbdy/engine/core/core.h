@@ -162,7 +162,8 @@ void mbdy_strides_of(const mbdy_core *core, double counts[3]);
 
 /* Where laws of effort have switched in the last call of mbdy_advance or mbdy_run, in their order: three numbers each, the time [s]
    since the begin of that call, the row of INDICATORS, and 1 where that rose above zero, -1 where it fell below; for friction that sticks the degree of freedom, behind
-   those rows, and 1 where it begins to hold, -1 where it ends; and how many. */
+   those rows, and 1 where it begins to hold, -1 where it ends; behind these the first nozzle of a tank that
+   runs empty, and 1; and how many. */
 enum { MBDY_MOST_EVENTS = 1000 };
 const double *mbdy_events(const mbdy_core *core, int *count);
 

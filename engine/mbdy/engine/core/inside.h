@@ -194,9 +194,11 @@ void mbdy_ration(mbdy_core *core, double from, double to, double h, int order);
 void mbdy_end_ration(mbdy_core *core);
 
 /* How long a stride may be, `most` at most, that begins at a fraction of the communication step H and ends with the first tank;
-   and tanks that it has emptied, which had the masses in the state `before` it, are empty to the bit: 1 where some are. */
+   and tanks that it has emptied, which had the masses in the state `before` it, are empty to the bit: 1 where some are, and 1 for the
+   first nozzle i of each. */
 double mbdy_flow_room(mbdy_core *core, double from, double H, double most, int order);
 int mbdy_emptied(mbdy_core *core, const double *before);
+int mbdy_empties(const mbdy_core *core, int i);
 /* What no function of a state gives, in the outputs y at x and u with that energy: the work error, impulses where these are
    the last step's; MBDY_BAD_OUTPUT where one is not finite. */
 int mbdy_complete_outputs(mbdy_core *core, const double *x, const double *u, double *y, double energy, int latched);

@@ -209,7 +209,10 @@ static int stride_ended(mbdy_core *core, const struct stride *s, const struct mb
     mbdy_normalise(core->model, x);
     mbdy_add_work(core, whole - s->head[DONE]);
     if (by->stores_vary) mbdy_shift(core, mbdy_store_work(core, from, to, s->head[LENGTH], by->order));
-    if (core->model->n_rows || mbdy_emptied(core, s->terms)) s->head[SLOPE] = 0.0;
+    const int emptied = mbdy_emptied(core, s->terms);
+    for (int i = 0; emptied && i < m->n_flows; i++)
+        if (mbdy_empties(core, i)) told &= event(core, at, m->n_indicators + m->n_senses + i, 1.0);
+    if (m->n_rows || emptied) s->head[SLOPE] = 0.0;
     if (s->head[TURNING] != 0.0) {
         for (int i = 0; i < m->n_senses; i++)
             senses[i] = core->vector[MBDY_K][m->senses[i]], core->sticking.turning[i] = s->turning[i] != 0.0;

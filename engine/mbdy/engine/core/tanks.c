@@ -94,8 +94,11 @@ int mbdy_emptied(mbdy_core *core, const double *before) {
     int some = 0;
     for (int i = 0; i < m->n_flows; i++) {
         double *left = core->vector[MBDY_X] + m->flow_tanks[i];
-        if (*left == 0.0 || *left > DRY * before[m->flow_tanks[i]]) continue;
-        *left = 0.0, some = 1;
+        const int empties = *left != 0.0 && *left <= DRY * before[m->flow_tanks[i]];
+        core->flows[4 * i + FLOW_INPUTS] = empties;
+        if (empties) *left = 0.0, some = 1;
     }
     return some;
 }
+
+int mbdy_empties(const mbdy_core *core, int i) { return core->flows[4 * i + FLOW_INPUTS] != 0.0; }
