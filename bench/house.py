@@ -55,7 +55,7 @@ BUILT_SINCE = {
     "outputs of one's choosing": 650,
     "wheels as rotors: angle, imbalance, harmonics, starts by momentum": 390,
     "springs of spherical joints": 200,
-    "profiles in model files": 340,
+    "profiles in model files": 420,
     "spellings: places and axes on the outboard body, entries of inertia, defaults": 440,
     "gears, rotors of motors": 1080,
     "rigs: the loop in C, its keepers, packets that act, faults on purpose": 2370,

@@ -67,6 +67,19 @@ def test_rates_on_lines_in_block_run_and_batch():
     assert plant.step(3.0)["arm.joint.angle"] == pytest.approx(TURNED + 0.1 * 9 / 2, abs=1e-12), "the input adds to it"
 
 
+def test_a_run_that_is_cut_within_a_slew_has_the_bits_of_the_whole(tmp_path):
+    """Of times too, that are no sums without rounding: 0.7 s is seven times 0.1 s."""
+    plant, other = (Plant(loads(text(SLEW)), step="10 ms") for _ in range(2))
+    whole, end = simulate(plant, until=3, every=0.1), plant.time
+    simulate(other, until=0.7, every=0.1)
+    other.save_state(tmp_path / "state")
+    plant.reset()
+    plant.restore_state(tmp_path / "state")
+    rest = simulate(plant, until=2.3, every=0.1)
+    assert plant.time == end
+    assert [rest[name][-1] for name in plant.state_names] == [whole[name][-1] for name in plant.state_names]
+
+
 def test_a_long_stride_does_not_step_over_a_slew():
     late = 'slew = { angle = 1, duration = "0.5 s", start = "50 s" }'
     plant = Plant(loads(text(late)), step="100 s", integrator="dopri5")

@@ -330,7 +330,7 @@ static void tell_fast(plant *it) {
 
 int plant_settle_constants(plant *it) {
     int status = PLANT_OK;
-    mbdy_set_time(it->core, it->now.time);
+    mbdy_set_time(it->core, it->now.time, it->now.lost);
     if (it->now.stale_constants != 0.0) {
         if ((status = within_limits(it)) != PLANT_OK) return status;
         if ((status = plant_explain(it, mbdy_prepare(it->core), 0.0)) != PLANT_OK) return status;

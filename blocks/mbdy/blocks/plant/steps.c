@@ -113,11 +113,9 @@ int plant_step(plant *it, double time, double step, plant_between *between, void
     return PLANT_OK;
 }
 
-/* Of whoever does not keep the time: sums of steps are compensated (Kahan), so that a million steps of 1 ms are 1000 s. */
+/* Of whoever does not keep the time. */
 void plant_pass(plant *it, double H) {
-    const double carried = H - it->now.lost, later = it->now.time + carried;
-    it->now.lost = (later - it->now.time) - carried;
-    it->now.time = later;
+    mbdy_pass(&it->now.time, &it->now.lost, H);
     it->now.phase = PLANT_STEP;
     it->now.started = 1.0;
     it->now.stale_outputs = 1.0;
@@ -137,7 +135,7 @@ int plant_run(plant *it, int rows, double H, int order, const double *inputs, co
     int status = plant_settle_constants(it);
     if (status != PLANT_OK) return status;
     const int ran = mbdy_run(it->core, rows, H, it->own->step, order, inputs, pick, picked, out, done);
-    if (*done) plant_pass(it, *done * H);
+    for (int i = 0; i < *done; i++) plant_pass(it, H);
     return plant_explain(it, ran, H);
 }
 

@@ -373,8 +373,14 @@ int mbdy_end(mbdy_core *core, const struct mbdy_course *by) {
     if (by->order == MBDY_QUADRATIC) memcpy(core->vector[MBDY_U_MID], u, n_u);
     if (core->integrator->strides) mbdy_stand(core);
     mbdy_note_bending(core);
-    core->now += by->H;
+    mbdy_pass(&core->now, &core->now_lost, by->H);
     return MBDY_OK;
+}
+
+void mbdy_pass(double *time, double *lost, double H) {
+    const double carried = H - *lost, later = *time + carried;
+    *lost = (later - *time) - carried;
+    *time = later;
 }
 
 static int advance(mbdy_core *core, double H, double h, int order, int past) {
@@ -443,7 +449,7 @@ int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const dou
     const double *y = core->vector[MBDY_Y];
     double strides[3];
     mbdy_strides_of(core, strides);
-    const double begun = core->now, enough = strides[0] + strides[1] + STRIDES_AT_ONCE;
+    const double enough = strides[0] + strides[1] + STRIDES_AT_ONCE;
     *done = 0;
     if (order > MBDY_LINEAR) return MBDY_BAD_STEP;
     if (inputs) memcpy(u, inputs, n_u);
@@ -453,7 +459,6 @@ int mbdy_run(mbdy_core *core, int rows, double H, double h, int order, const dou
         if (inputs) mbdy_enter_row(core, inputs += core->model->n_u);
         int status = advance(core, H, h, order, !inputs && core->integrator->strides);
         if (status != MBDY_OK) return status;
-        core->now = begun + (*done + 1) * H;
         if (inputs) memcpy(u, inputs, n_u), mbdy_decide(core, NULL, NULL);
         status = mbdy_outputs(core, NULL, NULL, NULL);
         if (status != MBDY_OK) {

@@ -127,8 +127,10 @@ const double *mbdy_acted(mbdy_core *core, const double *u);
 void mbdy_put_state(mbdy_core *core, const double *x);
 
 /* The instant [s] that profiles of joints are followed from; steps move it on. And the inputs with what these add (profiles.c),
-   now, or u at a time. */
-void mbdy_set_time(mbdy_core *core, double time);
+   now, or u at a time. Sums of steps are compensated (Kahan), so that a million steps of 1 ms are 1000 s, however they are cut
+   into calls: `lost` is what rounding took of them. */
+void mbdy_set_time(mbdy_core *core, double time, double lost);
+void mbdy_pass(double *time, double *lost, double H);
 const double *mbdy_inputs_now(mbdy_core *core);
 const double *mbdy_driven(mbdy_core *core, const double *u, double time);
 

@@ -84,7 +84,7 @@ struct mbdy_core {
     double *x_last;                      /* of steps */
     real *x_stage, *slope[4], *u_stage;  /* of integrators */
     double *u_driven;   /* inputs with what profiles add */
-    double now, span;   /* [s] the instant, while a communication step is made its begin; and how long that is */
+    double now, now_lost, span; /* [s] the instant, while a communication step is made its begin, what rounding took of it; how long that is */
     double inside;      /* [s] an instant in the piece of profiles that is being stepped through, no number outside of steps */
     double across;      /* [s] the length of the internal step around it, 0 where none is whole */
     double *kept;                        /* by mbdy_keep, before the step */

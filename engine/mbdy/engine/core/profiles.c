@@ -89,8 +89,8 @@ int mbdy_follows(const mbdy_model *m, int place) {
     return 0;
 }
 
-void mbdy_set_time(mbdy_core *core, double time) {
-    core->now = time;
+void mbdy_set_time(mbdy_core *core, double time, double lost) {
+    core->now = time, core->now_lost = lost;
     mbdy_leave_piece(core);
 }
 
