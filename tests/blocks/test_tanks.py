@@ -190,6 +190,29 @@ def test_negative_flows_and_masses_are_refused(plant: Plant):
         plant.step(0.1)
 
 
+def test_no_more_is_in_a_tank_than_it_holds_at_the_start_and_when_its_size_is_set():
+    text = CRAFT.replace("KIND", "free").replace("radius = 0.5", "radius = 0.5\ndensity = 100")
+    plant = Plant(loads(text), step="10 ms")
+    plant["tank.fuel.mass"] = 53.0
+    with pytest.raises(ValueError, match=r"'tank\.fuel\.mass' is 53 kg, and the tank holds 52\.3599 kg by"):
+        plant.outputs()
+    plant["tank.fuel.radius"] = 0.51
+    assert plant.step(0.1)["tank.fuel.mass"] == 53.0
+    plant["tank.fuel.radius"] = 0.4
+    with pytest.raises(ValueError, match=r"'tank\.fuel\.mass' is 53 kg, and the tank holds 26\.8083 kg"):
+        plant.step(0.1)
+    plant["tank.fuel.radius"] = 0.6
+    assert plant.step(0.1)["tank.fuel.mass"] == 53.0
+    plant["tank.fuel.radius"] = 0.5
+    plant.reset()
+    assert plant.step(0.1)["tank.fuel.mass"] == 40.0
+    many = PlantBatch(loads(text), 2, step="10 ms")
+    many["tank.fuel.density"] = np.array([100.0, 70.0])
+    many.step(0.1)
+    assert many.faults[0] is None
+    assert "'tank.fuel.mass' is 40 kg, and the tank holds 36.65" in str(many.faults[1])
+
+
 def test_what_is_left_keeps_place_and_speed_when_mass_goes_under_every_root():
     """As a parameter, which takes its momentum with it."""
     text = (

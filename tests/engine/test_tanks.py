@@ -289,6 +289,9 @@ FAULTS = {
     ("  [1.5,", "  [0.5,"): "tank.rows.table: masses must rise",
     ("table = [", "shape = 'point'\ntable = ["): "tank.rows.shape: either a shape or a table",
     ("[tank.even]", "[tank.even]\nfoo = 1"): "tank.even.foo: unknown key",
+    ("[tank.even]", "[initial]\ntank.even.mass = -1\n[tank.even]"): "initial.tank.even.mass: must be >= 0 kg, got -1",
+    ("[tank.even]", "[initial]\ntank.sphere.mass = 300\n[tank.even]"): "initial.tank.sphere.mass: is 300.0 kg, and the",
+    ("[tank.even]", "[guess]\ntank.rows.mass = 30\n[tank.even]"): "guess.tank.rows.mass: is 30.0 kg, and the table",
     ("[tank.even]", "[initial]\ntank.evn.mass = 1\n[tank.even]"): "initial.tank.evn.mass: is no start value",
 }  # fmt: skip
 
@@ -307,6 +310,8 @@ def test_tanks_made_in_python_are_judged_where_they_are_set():
         Tank(**tank, shape="sphere")
     with pytest.raises(ModelError, match=r"tank\.even: is given 2 times"):
         replace(system(), tanks=(system().tanks[3],) * 2)
+    with pytest.raises(ModelError, match=r"initial\.tank\.sphere\.mass: is 300\.0 kg, and the tank holds 270\.7"):
+        replace(system(), initial={"tank.sphere.mass": 300})
 
 
 @pytest.mark.parametrize("name", ["sphere", "column", "rows", "even"])
@@ -317,7 +322,7 @@ def test_moments_have_the_derivatives_by_mass_that_flows_take(name: str):
     tank = next(tank for tank in system().tanks if tank.name == name)
     form, m = tank_form(tank), ca.SX.sym("m")
     values = [number for _, start in tank_parameters(tank).values() for number in start]
-    constants = form.constants.split(ca.SX(ca.DM([*values, *[0.0] * (3 * form.nozzles)])))
+    constants = form.constants.split(ca.SX(ca.DM([*values, *[0.0] * (3 * form.nozzles + 1)])))
     constants |= {"axis": constants["axis"] / ca.norm_2(constants["axis"])} if "axis" in constants else {}
     moment, tensor, moment_rate, tensor_rate = propellant(form, constants, m)
     f = ca.Function("f", [m], [ca.vertcat(moment, ca.vec(tensor)), ca.vertcat(moment_rate, ca.vec(tensor_rate))])

@@ -336,6 +336,7 @@ int plant_settle_constants(plant *it) {
         if ((status = plant_explain(it, mbdy_prepare(it->core), 0.0)) != PLANT_OK) return status;
         tell_inertias(it);
         it->now.stale_start = it->now.started == 0.0;
+        if (it->now.started != 0.0 && (status = plant_explain(it, mbdy_check_tanks(it->core), 0.0)) != PLANT_OK) return status;
         if (it->now.started != 0.0 && (status = plant_explain(it, mbdy_pivots(it->core), 0.0)) != PLANT_OK) return status;
         it->now.stale_constants = 0.0;
     }

@@ -202,6 +202,7 @@ int mbdy_start(mbdy_core *core) {
     mbdy_normalise(m, z);
     int bad = mbdy_not_finite(z, m->n_x);
     if (bad >= 0) return faulty(core, bad, MBDY_BAD_START);
+    if (mbdy_overfull(core, z) != MBDY_OK) return MBDY_OVERFULL;
     memset(core->taken, 0, sizeof(double) * (size_t)m->n_rows);
     mbdy_loosen(core);
     if (m->n_rows && mbdy_close(core) != MBDY_OK) return MBDY_UNCLOSED;

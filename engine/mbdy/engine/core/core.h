@@ -26,7 +26,8 @@ enum mbdy_status {
     MBDY_IDLE = 9,          /* a speed that is free moves no inertia */
     MBDY_OPPOSED = 10,      /* a loop is closed where no direction leads to closure; x is as before */
     MBDY_STUCK = 11,        /* strides became too short, or too many, to keep the tolerance; the old state is back */
-    MBDY_CHATTERS = 12      /* friction changes between sticking and slipping without end; the old state is back */
+    MBDY_CHATTERS = 12,     /* friction changes between sticking and slipping without end; the old state is back */
+    MBDY_OVERFULL = 13      /* more is in a tank than it holds */
 };
 
 /* Order of the inputs over a communication step: they stay at u, go on the line from u to u_end, or on the parabola
@@ -70,6 +71,9 @@ int mbdy_start(mbdy_core *core);
 
 /* MBDY_IDLE where a speed of x that is free in u moves no inertia: accelerations follow from nothing there. */
 int mbdy_pivots(mbdy_core *core);
+
+/* MBDY_OVERFULL where more is in a tank than it holds with the parameters as they are. */
+int mbdy_check_tanks(mbdy_core *core);
 
 /* Whether the start value at a place was given, and moved by the last mbdy_start by more than 1e-6. */
 int mbdy_moved(const mbdy_core *core, int place);

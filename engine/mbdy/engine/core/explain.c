@@ -248,6 +248,14 @@ static void stuck(const mbdy_core *core, const mbdy_names *names, double time, c
         names->states[core->fault], core->stuck_stride, time + core->stuck_at, core->tolerance, others);
 }
 
+static void overfull(const mbdy_core *core, const mbdy_names *names, char *text) {
+    const mbdy_model *m = core->model;
+    int tank = 0;
+    while (m->tanks[tank] != core->fault) tank++;
+    say(text, "'%s' is %.12g kg, and the tank holds %.6g kg by its parameters; check its sizes, density or table, and units",
+        names->states[core->fault], core->overfull, core->vector[MBDY_K][m->capacities[tank]]);
+}
+
 void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, double time, double H, double h, char *text) {
     const int place = core->fault;
     switch (status) {
@@ -256,6 +264,7 @@ void mbdy_explain(const mbdy_core *core, int status, const mbdy_names *names, do
         case MBDY_BAD_PARAMETER: bad_parameter(core, names, text); return;
         case MBDY_BAD_START: bad_start(core, names, text); return;
         case MBDY_IDLE: idle(core, names, text); return;
+        case MBDY_OVERFULL: overfull(core, names, text); return;
         case MBDY_UNCLOSED: unclosed(core, names->rows[place], text); return;
         case MBDY_CHATTERS:
             say(text,

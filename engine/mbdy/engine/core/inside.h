@@ -109,6 +109,7 @@ struct mbdy_core {
     real **res;
     real *w;
     int fault;
+    double overfull;         /* [kg] what was found in a tank that does not hold it */
     unsigned prepared;       /* how often constants were made */
     real power;              /* [W] with the derivatives called last, that changes energy */
     double *flows;           /* by nozzle, before they were rationed: of u, u_mid and u_end; then whether its tank ends empty */
@@ -192,6 +193,9 @@ void mbdy_break_stride(mbdy_core *core);
 int mbdy_flows_end(mbdy_core *core, double n, double h, int order);
 void mbdy_ration(mbdy_core *core, double from, double to, double h, int order);
 void mbdy_end_ration(mbdy_core *core);
+
+/* `mbdy_check_tanks` of the state, or start values, x. */
+int mbdy_overfull(mbdy_core *core, const double *x);
 
 /* How long a stride may be, `most` at most, that begins at a fraction of the communication step H and ends with the first tank;
    and tanks that it has emptied, which had the masses in the state `before` it, are empty to the bit: 1 where some are, and 1 for the

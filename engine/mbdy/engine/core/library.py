@@ -150,14 +150,16 @@ def table(equations: Equations, names: Sequence[str]) -> str:
         "stores": [v.offset + i for v in ports.inputs if v.quantity in ("gravity", "rest") for i in range(v.size)],
         "flows": [at for v in flows for at in range(v.offset, v.offset + v.size)],
         "flow_tanks": [ports.states[name_of(v.owner, "mass")].state for v in flows for _ in range(v.size)],
+        "tanks": [mass for mass, _ in equations.tanks],
+        "capacities": [capacity for _, capacity in equations.tanks],
         **columns,
         **asdict(equations.resistances),
         "strengths": equations.strengths.places,
         "strength_groups": equations.strengths.groups,
         "decays": equations.decays,
     }
-    counted = ("quaternions", "locks", "impulses", "inertias", "stores", "flows", "steps", "resisted", "senses",
-               "strengths", "prescriptions", "lengths", "points")  # fmt: skip
+    counted = ("quaternions", "locks", "impulses", "inertias", "stores", "flows", "tanks", "steps", "resisted",
+               "senses", "strengths", "prescriptions", "lengths", "points")  # fmt: skip
     counts = {f"n_{name}": len(places[name]) for name in counted} | {"n_loops": len(places["decays"])}
     counts |= (
         {"n_indicators": len(equations.switching.names)} if equations.switching and equations.switching.names else {}

@@ -75,6 +75,8 @@ typedef struct mbdy_model {
     const int *stores; /* places in u of what energy is stored against: gravity, rests of springs */
     int n_flows;
     const int *flows, *flow_tanks; /* by nozzle: place in u of the flow out of a tank, in x of the mass in that; side by side */
+    int n_tanks;
+    const int *tanks, *capacities; /* place in x of the mass in each tank, in k of the mass that it holds */
     int n_rows;          /* scalar constraints of loops; what follows is for models that have some */
     int linear_rows;     /* so many of them, the last, are linear in the coordinates: those of gears */
     const int *coordinates, *motions, *prescribed;   /* by speed of a joint: the place in x of what it changes (where a

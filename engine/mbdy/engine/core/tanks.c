@@ -102,3 +102,18 @@ int mbdy_emptied(mbdy_core *core, const double *before) {
 }
 
 int mbdy_empties(const mbdy_core *core, int i) { return core->flows[4 * i + FLOW_INPUTS] != 0.0; }
+
+/* Part of what a tank holds that rounding may put in besides (ROUNDED of model/tanks.py). */
+#define ROUNDED 1e-9
+
+int mbdy_overfull(mbdy_core *core, const double *x) {
+    const mbdy_model *m = core->model;
+    for (int i = 0; i < m->n_tanks; i++) {
+        core->fault = m->tanks[i], core->overfull = x[m->tanks[i]];
+        if (core->overfull > core->vector[MBDY_K][m->capacities[i]] * (1.0 + ROUNDED)) return MBDY_OVERFULL;
+    }
+    core->fault = -1;
+    return MBDY_OK;
+}
+
+int mbdy_check_tanks(mbdy_core *core) { return mbdy_overfull(core, core->vector[MBDY_X]); }

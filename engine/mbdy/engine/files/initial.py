@@ -11,7 +11,7 @@ from mbdy.engine.model.ports import ports
 from mbdy.engine.model.profiles import start_rates
 from mbdy.engine.model.starts import respelled, start_of
 from mbdy.engine.model.system import Body, Draft
-from mbdy.engine.model.tanks import Tank
+from mbdy.engine.model.tanks import Tank, check_masses
 from mbdy.engine.model.variables import Variable
 
 STARTS = ("initial", "guess")
@@ -46,6 +46,8 @@ def starts_of(
         elif name in variables or unread.isdisjoint((name.partition(".")[0], name.rpartition(".")[0])):
             start = start_of(name, value, path, [body.name for body in bodies], variables, findings)
             starts[table] |= {} if start is None else {name: start}
+    for table, given in starts.items():
+        check_masses(tanks, table, given, findings)
     start_rates(bodies, starts, findings)
     return tuple(starts.values())
 

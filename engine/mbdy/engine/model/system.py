@@ -58,7 +58,7 @@ from mbdy.engine.model.profiles import start_rates
 from mbdy.engine.model.side import Side
 from mbdy.engine.model.signals import ChosenOutput
 from mbdy.engine.model.springs import Spring
-from mbdy.engine.model.tanks import Tank
+from mbdy.engine.model.tanks import Tank, check_masses
 from mbdy.engine.model.units import real
 
 INERTIAL = "inertial"
@@ -516,6 +516,8 @@ class Model(Part):
     def _start(self, findings: Findings) -> None:
         """Start values that were given as anyone gives them, in SI, and rates at which profiles begin."""
         self._start_in_si(findings)
+        for table in ("initial", "guess"):
+            check_masses(self.tanks, table, getattr(self, table), findings)
         initial = dict(self.initial)
         start_rates(self.bodies, {"initial": initial, "guess": dict(self.guess)}, findings)
         object.__setattr__(self, "initial", MappingProxyType(initial))

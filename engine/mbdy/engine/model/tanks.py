@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from math import pi
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Z: Vector3 = (0.0, 0.0, 1.0)
 ROW = 10
 """Numbers in a row of a table: mass, mass centre, inertia."""
+ROUNDED = 1e-9
+"""Part of what a tank holds that rounding of decimals may put in besides."""
 REMEDIES: Mapping[str, str] = {
     "body": 'name the body that carries the tank, e.g. body = "bus"',
     "mass": 'give the propellant at the start, e.g. mass = "90 kg"',
@@ -117,9 +119,8 @@ class Tank(Part):
                 findings.refuse(f"Tank.{key}", fault, "give it in m" if fault == "is missing" else "remove it")
         if self.shape == "point" and self.density is not None:
             findings.refuse("Tank.density", "a point has none", "remove it")
-        if not findings.faults and self.mass > self.capacity * (1.0 + 1e-9):
-            message = f"is {self.mass} kg, and the tank holds {self.capacity:.6g} kg"
-            findings.refuse("Tank.mass", message, "check sizes, density and units")
+        if not findings.faults:
+            self.check_mass(self.mass, "Tank.mass", findings)
 
     def _tabled(self, findings: Findings) -> None:
         for key in ("radius", "length", "density"):
@@ -133,9 +134,18 @@ class Tank(Part):
             return findings.refuse("Tank.table", f"masses must rise from >= 0 kg, got {shown(masses)}")
         if masses[0] > 0.0:
             object.__setattr__(self, "table", ((0.0, *rows[0][1:4], *(0.0,) * 6), *rows))
-        if self.mass > masses[-1] * (1.0 + 1e-9):
-            findings.refuse("Tank.mass", f"is {self.mass} kg, and the table ends at {masses[-1]:.6g} kg", "add a row")
-        return None
+        return self.check_mass(self.mass, "Tank.mass", findings)
+
+    def check_mass(self, mass: float, path: str, findings: Findings) -> None:
+        """Refuse a ``mass`` [kg], given at ``path``, that cannot be in the tank."""
+        if mass < 0.0:
+            findings.refuse(path, f"must be >= 0 kg, got {mass}", "an empty tank has 0 kg")
+        elif mass > self.capacity * (1.0 + ROUNDED):
+            if self.table:
+                findings.refuse(path, f"is {mass} kg, and the table ends at {self.capacity:.6g} kg", "add a row")
+            else:
+                message = f"is {mass} kg, and the tank holds {self.capacity:.6g} kg"
+                findings.refuse(path, message, "check sizes, density and units")
 
     @property
     def capacity(self) -> float:
@@ -144,9 +154,22 @@ class Tank(Part):
             return self.table[-1][0]
         if self.density is None or self.radius is None:
             return float("inf")
-        return (
-            self.density * pi * self.radius**2 * (self.length if self.length is not None else 4.0 / 3.0 * self.radius)
-        )
+        return self.density * volume(self.radius, self.length)
+
+
+def volume(radius: Any, length: Any = None) -> Any:
+    """[m3] Of a sphere, or of a cylinder with a ``length``."""
+    return pi * radius**2 * (4.0 / 3.0 * radius if length is None else length)
+
+
+def check_masses(
+    tanks: Iterable[Tank], table: str, starts: Mapping[str, tuple[float, ...]], findings: Findings
+) -> None:
+    """Refuse what the ``table`` of ``starts`` has of propellant that cannot be in the tanks."""
+    for tank in tanks:
+        name = path_of(("tank", tank.name, "mass"))
+        for mass in starts.get(name, ()):
+            tank.check_mass(mass, f"{table}.{name}", findings)
 
 
 def tank_of(name: str, table: Any, bodies: Mapping[str, Body], unread: set[str], findings: Findings) -> Tank | None:

@@ -85,6 +85,8 @@ class Equations:
     """What its start moves to close loops."""
     resistances: Resistances = field(default_factory=Resistances)
     """What of its constants a step sets."""
+    tanks: tuple[tuple[int, int], ...] = ()
+    """Of each tank the place in ``x`` of its mass, and in ``k`` of the mass that it holds."""
     steepest: ca.Function | None = None
     strengths: Strengths = field(default_factory=Strengths)
     """What makes it fast."""
@@ -261,6 +263,10 @@ class _Assembly:
             strengths=strengths(self.model, self.ports),
             profiles=profiles(self.model, self.ports, self.layout),
             decays=tuple(at.start for at in (*self.layout.loops, *self.layout.gears)),
+            tanks=tuple(
+                (mass.start, at.stop - 1)
+                for mass, at in zip(self.layout.tanks, self.layout.tank_constants, strict=True)
+            ),
             n_k=self.layout.n_k,
             n_q=self.layout.n_q,
             locks=locks,

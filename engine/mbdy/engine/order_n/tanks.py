@@ -23,6 +23,7 @@ from functools import reduce
 from itertools import pairwise
 from math import nan, pi
 from operator import add
+from sys import float_info
 
 import casadi as ca
 import numpy as np
@@ -31,7 +32,7 @@ from casadi import MX, SX
 from mbdy.engine.model.ports import Ports
 from mbdy.engine.model.system import Model
 from mbdy.engine.model.tank_variables import tank_parameters
-from mbdy.engine.model.tanks import ROW, Tank
+from mbdy.engine.model.tanks import ROW, Tank, volume
 from mbdy.engine.order_n import spatial
 from mbdy.engine.order_n.constants import Fields, Structure, constant_fields
 from mbdy.engine.order_n.joined_trees import mean_velocity
@@ -58,8 +59,8 @@ class TankForm:
 
     @property
     def constants(self) -> Fields:
-        """Its share of ``k``: its parameters, directions of length one, and the places of its nozzles."""
-        return Fields((*self.sizes, ("nozzles", 3 * self.nozzles)))
+        """Its share of ``k``: its parameters, directions of length one, places of its nozzles, and what it holds."""
+        return Fields((*self.sizes, ("nozzles", 3 * self.nozzles), ("capacity", 1)))
 
 
 def tank_form(tank: Tank) -> TankForm:
@@ -96,8 +97,8 @@ def tank_words(form: TankForm) -> Iterator[tuple[str, int, int, str]]:
 def prepare_tank(form: TankForm) -> ca.Function:
     """Kernel: a tank's parameters and the places of its ``nozzles`` (3 each) to its constants."""
     fields = form.constants
-    vector, nozzles = SX.sym("p", fields.size - 3 * form.nozzles), SX.sym("nozzles", 3 * form.nozzles)
-    p = fields.split(ca.vertcat(vector, nozzles))
+    vector, nozzles = SX.sym("p", sum(size for _, size in form.sizes)), SX.sym("nozzles", 3 * form.nozzles)
+    p = fields.split(ca.vertcat(vector, nozzles, SX(float_info.max)))
     for name in ("radius", "length", "density", "exhaust_velocity"):
         if name in p:
             p[name] = ca.if_else(p[name] > 0, p[name], nan)
@@ -111,6 +112,9 @@ def prepare_tank(form: TankForm) -> ca.Function:
             mass = p["table"][ROW * i]
             p["table"][ROW * i] = ca.if_else(mass > least if i else mass >= 0, mass, nan)
             least = mass
+        p["capacity"] = least
+    elif form.settled:
+        p["capacity"] = p["density"] * volume(p["radius"], p.get("length"))
     return kernel(
         "prepare_tank", {"p": vector, "nozzles": nozzles}, {"k": ca.vertcat(*(p[n] for n, _ in fields.sizes))}
     )
@@ -138,7 +142,7 @@ def propellant(form: TankForm, c: Mapping[str, SX], m: SX) -> tuple[SX, SX, SX, 
 def _cap(c: Mapping[str, SX], R: SX, m: SX) -> tuple[SX, SX, SX, SX, SX]:
     """Of a liquid in a sphere: the level from the middle, first moment along the axis and moments along and across it
     about the middle, and the mass that these are of."""
-    full = c["density"] * 4 / 3 * pi * R**3
+    full = c["density"] * volume(R)
     kept = ca.fmax(ca.fmin(m, (1 - NEAR) * full), NEAR * full)
     x = 2 * ca.sin(ca.asin(2 * kept / full - 1) / 3)
     scale = c["density"] * pi * R**5
