@@ -213,6 +213,16 @@ def test_no_more_is_in_a_tank_than_it_holds_at_the_start_and_when_its_size_is_se
     assert "'tank.fuel.mass' is 40 kg, and the tank holds 36.65" in str(many.faults[1])
 
 
+def test_a_table_with_a_negative_moment_is_refused_while_running():
+    table = "table = [[10, 0, 0, 0, 1, 1, 1, 0, 0, 0], [50, 0, 0, 0, 2, 2, 2, 0, 0, 0]]"
+    plant = Plant(loads(CRAFT.replace("KIND", "free").replace('shape = "sphere"\nradius = 0.5', table)), step="10 ms")
+    numbers = np.array(plant["tank.fuel.table"])
+    numbers[26] = -1.0
+    plant["tank.fuel.table"] = numbers
+    with pytest.raises(ValueError, match=r"'tank\.fuel\.table': must have no negative principal .* \[2, 2, -1"):
+        plant.step(0.1)
+
+
 def test_what_is_left_keeps_place_and_speed_when_mass_goes_under_every_root():
     """As a parameter, which takes its momentum with it."""
     text = (

@@ -10,6 +10,7 @@ import pytest
 from interpreted import Interpreted
 from mbdy.engine import Model, ModelError, OptionError, PartError, Tank, dumps, equations_of, linearize, loads, verify
 from mbdy.engine.linear.choice import Linear, PartlyLinear
+from mbdy.engine.model.faults import ModelWarning
 from mbdy.engine.model.tank_variables import tank_parameters
 from mbdy.engine.order_n.tanks import propellant, tank_form
 
@@ -287,6 +288,7 @@ FAULTS = {
     ("exhaust_velocity = [100, 200]", ""): "tank.column.exhaust_velocity: is missing",
     ("density = 1010", "density = -1"): "tank.sphere.density: must be > 0 kg/m3, got -1.0",
     ("  [1.5,", "  [0.5,"): "tank.rows.table: masses must rise",
+    ("0.04, 0.03, 0.03, 0, 0, 0]", "0.04, 0.03, 0.03, 0.04, 0, 0]"): "tank.rows.table[3]: has a negative principal",
     ("table = [", "shape = 'point'\ntable = ["): "tank.rows.shape: either a shape or a table",
     ("[tank.even]", "[tank.even]\nfoo = 1"): "tank.even.foo: unknown key",
     ("[tank.even]", "[initial]\ntank.even.mass = -1\n[tank.even]"): "initial.tank.even.mass: must be >= 0 kg, got -1",
@@ -301,6 +303,11 @@ def test_what_cannot_be_a_tank_is_refused_by_name(change: tuple[str, str], words
     with pytest.raises(ModelError) as refusal:
         loads(SYSTEM.replace("ROOT", ROOTS["free"]).replace(*change, 1))
     assert words in str(refusal.value)
+
+
+def test_moments_that_no_body_has_are_told():
+    with pytest.warns(ModelWarning, match=r"tank\.rows\.table: principal moments .* break the triangle"):
+        loads(SYSTEM.replace("ROOT", ROOTS["free"]).replace("0.02, 0.03, 0.03, 0.001", "0.02, 0.03, 0.07, 0.001"))
 
 
 def test_tanks_made_in_python_are_judged_where_they_are_set():

@@ -30,6 +30,7 @@ from mbdy.engine.files.remarks import (
     warn_of_half_turns,
     warn_of_origin,
     warn_of_point_mass,
+    warn_of_triangle,
     warn_of_unturned,
 )
 from mbdy.engine.files.signals import signals_of
@@ -216,6 +217,9 @@ def model_of_tables(
         warn_of_body(body, body.name in carried, findings)
         if "inertia" not in file.body[body.name].model_fields_set and _turns(body.name, joints):
             warn_of_point_mass(body, findings)
+    for tank in model.tanks:
+        for row in range(len(tank.table)):
+            warn_of_triangle(tank.inertia(row), path_of(("tank", tank.name, "table")), findings)
     warn_of_unturned(model, unturned, findings)
     warn_of_coincident_ends(model, findings)
     warn_of_half_turns(model, findings)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from mbdy.engine.model.arrays import Matrix3
 from mbdy.engine.model.faults import Findings, path_of
 from mbdy.engine.model.frames import from_rotation_vector, inverse, product
 from mbdy.engine.model.limits import NEGATIVE_MINOR
@@ -19,16 +20,21 @@ HALF_TURN = 1e-6
 def warn_of_body(body: Body, carries: bool, findings: Findings) -> None:
     """Warn of moments that break the triangle inequality and of a massless body between joints."""
     path = path_of(("body", body.name))
-    small, middle, large = np.linalg.eigvalsh(np.array(body.inertia)).tolist()
-    if small + middle < large * (1 - NEGATIVE_MINOR):
-        message = f"principal moments {small:.6g}, {middle:.6g}, {large:.6g} kg.m2 break the triangle inequality"
-        remedy = "no rigid body has a moment larger than the sum of the other two; check that it is meant"
-        findings.warn(f"{path}.inertia", message, remedy)
+    warn_of_triangle(body.inertia, f"{path}.inertia", findings)
     if body.mass == 0:
         if carries:
             findings.warn(f"{path}.mass", "is 0: a massless body between joints", "check that it is meant")
-        elif large > 0:
+        elif np.any(body.inertia):
             findings.warn(f"{path}.mass", "is 0, but the body has inertia", "check that it is meant")
+
+
+def warn_of_triangle(inertia: Matrix3, path: str, findings: Findings) -> None:
+    """Warn of moments that break the triangle inequality."""
+    small, middle, large = np.linalg.eigvalsh(np.array(inertia)).tolist()
+    if small + middle < large * (1 - NEGATIVE_MINOR):
+        message = f"principal moments {small:.6g}, {middle:.6g}, {large:.6g} kg.m2 break the triangle inequality"
+        remedy = "no rigid body has a moment larger than the sum of the other two; check that it is meant"
+        findings.warn(path, message, remedy)
 
 
 def warn_of_point_mass(body: Body, findings: Findings) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator
 
-from mbdy.engine.model.arrays import ZERO3, Rows, Vector3, listed
+from mbdy.engine.model.arrays import ZERO3, Matrix3, Rows, Vector3, listed, symmetric_tensor
 from mbdy.engine.model.faults import Findings, PartError, RefusalError, nearest, path_of, shown
 from mbdy.engine.model.fields import Axis, BodyMass, Lengths
 from mbdy.engine.model.parts import Part, numbers, part, taking, text, value
@@ -132,9 +132,16 @@ class Tank(Part):
         masses = [row[0] for row in rows]
         if masses[0] < 0.0 or any(b <= a for a, b in pairwise(masses)) or masses[-1] == 0.0:
             return findings.refuse("Tank.table", f"masses must rise from >= 0 kg, got {shown(masses)}")
+        for i in range(len(rows)):
+            findings.attempt(f"Tank.table[{i + 1}]", symmetric_tensor, self.inertia(i))
         if masses[0] > 0.0:
             object.__setattr__(self, "table", ((0.0, *rows[0][1:4], *(0.0,) * 6), *rows))
         return self.check_mass(self.mass, "Tank.mass", findings)
+
+    def inertia(self, row: int) -> Matrix3:
+        """[kg.m2] Tensor of a row of the table."""
+        xx, yy, zz, xy, xz, yz = self.table[row][4:]
+        return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
 
     def check_mass(self, mass: float, path: str, findings: Findings) -> None:
         """Refuse a ``mass`` [kg], given at ``path``, that cannot be in the tank."""

@@ -285,13 +285,13 @@ def prepare_body(kind: Structure) -> ca.Function:
         J, axis = p["wheels"][4 * i], p["wheels"][4 * i + 1 : 4 * i + 4]
         square = ca.dot(axis, axis)
         about_com = about_com - J * axis @ axis.T / ca.if_else(square > 0, square, 1)
-        spins.append(_kept(ca.logic_and(J > 0, _no_negative_moment(about_com, size)), J))
+        spins.append(_kept(ca.logic_and(J > 0, no_negative_moment(about_com, size)), J))
         spin_axes.append(_unit(axis))
     offset = mass * ca.dot(com, com)
     about_origin = about_com + offset * SX.eye(3) - mass * com @ com.T
     constants = {
         "mass": _kept(mass >= 0, mass), "moment": _kept(offset <= LARGEST, mass * com),
-        "inertia": _kept(_no_negative_moment(tensor, size), spatial.upper(about_origin)), "com": com,
+        "inertia": _kept(no_negative_moment(tensor, size), spatial.upper(about_origin)), "com": com,
         "rotor_axes": ca.vertcat(*_rotor_axes(kind, p)),
         "R0": ca.vec(ca.densify(R0)), "at": at, "axes": ca.vertcat(*axes), "frame": frame,
         "spin": ca.vertcat(*spins), "spin_axes": ca.vertcat(*spin_axes), "nodes": p["nodes"],
@@ -330,7 +330,7 @@ def _rotor_axes(kind: Structure, p: dict[str, SX]) -> list[SX]:
     for i in range(kind.rotors):
         axis = _unit(p["rotor_axis"][3 * i : 3 * i + 3])
         left = left - p["rotor_inertia"][i] * axis @ axis.T
-        found.append(_kept(_no_negative_moment(left, size), axis))
+        found.append(_kept(no_negative_moment(left, size), axis))
     return found
 
 
@@ -339,7 +339,7 @@ def _kept(condition: SX, value: SX) -> SX:
     return ca.if_else(condition, value, math.nan)
 
 
-def _no_negative_moment(inertia: SX, size: SX) -> SX:
+def no_negative_moment(inertia: SX, size: SX) -> SX:
     """Whether no principal moment of ``inertia`` is negative but by rounding of what is ``size`` large.
 
     A symmetric matrix has no negative eigenvalue if and only if no principal minor is negative.

@@ -56,9 +56,9 @@ def rules(model: Model, ports: Ports, at: Layout) -> tuple[Rule, ...]:
     for part, places in zip(model.elements, at.elements, strict=True):
         found += _of_element(part, places.start, ports)
     for tank, places in zip(model.tanks, at.tank_constants, strict=True):
-        for name, place, first, text in tank_words(tank_form(tank)):
-            part = slice(first, first + {"axis": 3, "thrust_axis": 3}.get(name, 1))
-            found.append(_rule(ports, Owner("tank", tank.name), name, places.start + place, text, part))
+        for name, first, size, text in tank_words(tank_form(tank)):
+            place = places.start + tank_form(tank).constants.places(name).start + first
+            found.append(_rule(ports, Owner("tank", tank.name), name, place, text, slice(first, first + size)))
     if model.gravity_gradient:
         found.append(_rule(ports, SYSTEM, "gravitational_parameter", at.n_k - 1, "must be >= 0"))
     return (*found, Rule(at.n_k))

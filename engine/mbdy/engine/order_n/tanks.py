@@ -34,7 +34,7 @@ from mbdy.engine.model.system import Model
 from mbdy.engine.model.tank_variables import tank_parameters
 from mbdy.engine.model.tanks import ROW, Tank, volume
 from mbdy.engine.order_n import spatial
-from mbdy.engine.order_n.constants import Fields, Structure, constant_fields
+from mbdy.engine.order_n.constants import Fields, Structure, constant_fields, no_negative_moment
 from mbdy.engine.order_n.joined_trees import mean_velocity
 from mbdy.engine.order_n.kernels import Kernels, kernel, symbols
 from mbdy.engine.order_n.loop_forces import Closing
@@ -75,23 +75,22 @@ def tank_key(model: Model) -> tuple[object, ...]:
 
 
 def tank_words(form: TankForm) -> Iterator[tuple[str, int, int, str]]:
-    """What parameters must keep: the name of each, where it begins in the constants, its first element and size in
-    words."""
+    """What parameters must keep: the name of each, its first element, how many these are, and that in words."""
     for name, _ in form.sizes:
-        at = form.constants.places(name).start
         if name in ("radius", "length", "density"):
-            yield name, at, 0, "must be > 0"
+            yield name, 0, 1, "must be > 0"
         elif name == "exhaust_velocity":
             for i in range(form.nozzles):
-                yield name, at + i, i, "must be > 0"
+                yield name, i, 1, "must be > 0"
         elif name == "axis":
-            yield name, at, 0, "must not be zero"
+            yield name, 0, 3, "must not be zero"
         elif name == "thrust_axis":
             for i in range(form.nozzles):
-                yield name, at + 3 * i, 3 * i, "must not be zero"
+                yield name, 3 * i, 3, "must not be zero"
         elif name == "table":
             for i in range(form.rows):
-                yield name, at + ROW * i, ROW * i, "masses must rise from >= 0 kg"
+                yield name, ROW * i, 1, "masses must rise from >= 0 kg"
+                yield name, ROW * i + 4, 6, "must have no negative principal moment (xx, yy, zz, xy, xz, yz)"
 
 
 def prepare_tank(form: TankForm) -> ca.Function:
@@ -111,6 +110,9 @@ def prepare_tank(form: TankForm) -> ca.Function:
         for i in range(form.rows):
             mass = p["table"][ROW * i]
             p["table"][ROW * i] = ca.if_else(mass > least if i else mass >= 0, mass, nan)
+            own = slice(ROW * i + 4, ROW * (i + 1))
+            tensor = _tensor(p["table"][own])
+            p["table"][own] = ca.if_else(no_negative_moment(tensor, ca.trace(tensor)), p["table"][own], nan)
             least = mass
         p["capacity"] = least
     elif form.settled:
@@ -182,13 +184,18 @@ def _tabled(form: TankForm, table: SX, m: SX) -> tuple[SX, SX, SX, SX]:
     slope = (high - low)[1:] / (high[0] - low[0])
     now = low[1:] + slope * (m - low[0])
     com, drift = now[:3], slope[:3]
-    own, change = (spatial.symmetric(ca.vertcat(*(v[3 + i] for i in (0, 3, 4, 1, 5, 2))), 3) for v in (now, slope))
+    own, change = _tensor(now[3:]), _tensor(slope[3:])
 
     def spread(a: SX, b: SX) -> SX:
         return ca.dot(a, b) * SX.eye(3) - (a @ b.T + b @ a.T) / 2
 
     tensor = own + m * spread(com, com)
     return m * com, tensor, com + m * drift, change + spread(com, com) + 2 * m * spread(com, drift)
+
+
+def _tensor(entries: SX) -> SX:
+    """(3, 3) of a table's xx, yy, zz, xy, xz, yz."""
+    return spatial.symmetric(ca.vertcat(*(entries[i] for i in (0, 3, 4, 1, 5, 2))), 3)
 
 
 def held(form: TankForm) -> ca.Function:
