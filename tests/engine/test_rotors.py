@@ -184,6 +184,8 @@ def test_what_cannot_be_is_refused() -> None:
     model = craft({"x": wheel()})
     with pytest.raises(PartError, match=r"body.bus_x: is given 2 times"):
         replace(model, bodies=(*model.bodies, replace(model.bodies[1])))
+    with pytest.raises(ModelError, match=r"line \d+: body.bus.wheel.y: its rotor is the body 'bus_y', and another"):
+        loads(FILE + '[body.bus_y]\nmass = 1\ninertia = [1, 1, 1]\njoint = { to = "bus", kind = "fixed" }\n')
     with pytest.raises(PartError, match=r"body.panel.rotor: the name 'x' is taken"):
         replace(model, bodies=(*model.bodies[:2], replace(model.bodies[2], rotor="x")))
     with pytest.raises(PartError, match=r"body.bus.rotor: is for bodies with one hinge"):

@@ -38,6 +38,9 @@ def check_rotor_bodies(bodies: Iterable[Body], findings: Findings) -> None:
     known = {body.name: body for body in bodies}
     taken = Counter((body.joint.to, body.rotor) for body in known.values() if body.rotor)
     for body in known.values():
+        for name in (name for name, wheel in body.wheels.items() if wheel.explicit and _name(body, name) in known):
+            message = f"its rotor is the body {_name(body, name)!r}, and another has that name"
+            findings.refuse(path_of(("body", body.name, "wheel", name)), message, "rename one")
         path, joint = path_of(("body", body.name, "rotor")), body.joint
         if not body.rotor:
             if body.harmonics:
@@ -121,6 +124,11 @@ def _steiner(mass: float, at: np.ndarray) -> np.ndarray:
     return mass * (at @ at * np.eye(3) - np.outer(at, at))
 
 
+def _name(body: Body, wheel: str) -> str:
+    """The name of the body that is the rotor of a ``wheel`` of ``body``."""
+    return f"{body.name}_{wheel}"
+
+
 def _rotor(body: Body, name: str, wheel: Wheel, mass: float) -> Body:
     axis, (first, second) = _axis(wheel), across(wheel.axis)
 
@@ -143,7 +151,7 @@ def _rotor(body: Body, name: str, wheel: Wheel, mass: float) -> Body:
     kept = bearing if wheel.friction else {"damping": wheel.damping}
     joint = Joint(to=body.name, kind="revolute", rotations=(wheel.axis,), at=wheel.at, **kept)
     return Body(
-        name=f"{body.name}_{name}",
+        name=_name(body, name),
         joint=joint,
         mass=mass,
         com=com,
