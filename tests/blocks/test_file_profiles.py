@@ -48,6 +48,17 @@ def test_few_steps_end_where_the_profile_does(integrator):
     assert y["system.angular_momentum"] == pytest.approx(np.zeros(3), abs=1e-12)
 
 
+@pytest.mark.parametrize("key", ["profile", "smooth_profile"])
+def test_a_ramp_of_nanoseconds_is_whole(key):
+    """Wherever steps begin beside it, and as far from zero as times are told apart."""
+    plant = Plant(
+        loads(text(f"{key} = [[0.0999999999997, 0], [0.1000000009997, 1], [100, 1], [100.00000002, 3]]")), step="1 s"
+    )
+    assert plant.step(0.1)["arm.joint.rate"] == 0
+    assert plant.step(1.0)["arm.joint.rate"] == pytest.approx(1, abs=1e-11)
+    assert plant.step(100.0)["arm.joint.rate"] == pytest.approx(3, abs=1e-11)
+
+
 def test_rates_on_lines_in_block_run_and_batch():
     model = loads(text(RATES))
     assert model.initial["arm.joint.rate"] == (0.1,)

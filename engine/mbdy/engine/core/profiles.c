@@ -8,9 +8,13 @@
 
 /* [s] Instants nearer than this, of one and of their size, are one. */
 #define AT_ONCE 1e-12
+/* [s] Within steps shorter than this, of one and of their time, rounding leaves little of where instants lie. */
+#define BLURRED 1e-7
 #define PI 3.14159265358979323846
 
 static double soon_after(double time) { return time + AT_ONCE * (1.0 + fabs(time)); }
+
+static int at_once(double time, double other) { return fabs(time - other) <= AT_ONCE * (1.0 + fabs(other)); }
 
 /* The point (time, rate) that begins the piece of a profile where an instant lies; NULL before the first and after the last. */
 static const double *piece_of(const mbdy_core *core, int which, double instant) {
@@ -37,20 +41,24 @@ static double bessel(int l, double w) {
 
        sin(m + w s) = sin(m) (j0(w) - 5 j2(w) P2(s)) + cos(m) 3 j1(w) P1(s) + ...
 
-   Methods that take the slope of a step's begin for all of it see the mean. */
+   Methods that take the slope of a step's begin for all of it see the mean, and so do very short steps. Steps that begin or end at once with the piece, but
+   for rounding, see what makes up for that: the rate of a short ramp is whole. */
 static double acceleration_of(const mbdy_core *core, int which, double time, double inside, double *change) {
     const double *at = piece_of(core, which, inside);
     *change = 0.0;
     if (!at) return 0.0;
     const double slope = (at[3] - at[1]) / (at[2] - at[0]), most = slope * (PI / 2.0), turn = PI / (at[2] - at[0]);
-    if (!core->model->profile_smooth[which]) return slope;
+    const double from = core->inside - 0.5 * core->across, to = core->inside + 0.5 * core->across;
+    const double begin = at_once(from, at[0]) ? at[0] : from, end = at_once(to, at[2]) ? at[2] : to;
+    const double all = core->across > 0.0 ? (end - begin) / core->across : 1.0;
+    if (!core->model->profile_smooth[which]) return slope * all;
     if (!(core->across > 0.0)) {
         *change = most * turn * mbdy_cos(turn * (time - at[0]));
         return most * mbdy_sin(turn * (time - at[0]));
     }
-    const double middle = turn * (core->inside - at[0]), even = most * mbdy_sin(middle), odd = most * mbdy_cos(middle);
-    const double w = 0.5 * turn * core->across, s = 2.0 * (time - core->inside) / core->across;
-    if (core->integrator->even) return even * bessel(0, w);
+    const double middle = turn * (0.5 * (begin + end) - at[0]), even = all * most * mbdy_sin(middle), odd = all * most * mbdy_cos(middle);
+    const double w = 0.5 * turn * (end - begin), s = 2.0 * (time - core->inside) / core->across;
+    if (core->integrator->even || core->across < BLURRED * (1.0 + fabs(core->inside))) return even * bessel(0, w);
     const double bend = -5.0 * even * bessel(2, w), tilt = 3.0 * odd * bessel(1, w);
     *change = (tilt + 3.0 * bend * s) * 2.0 / core->across;
     return even * bessel(0, w) + tilt * s + bend * (1.5 * s * s - 0.5);

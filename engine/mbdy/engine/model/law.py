@@ -15,7 +15,7 @@ Numbers = Mapping[str, Any]
 """A law's numbers at one degree of freedom by name, floats or CasADi's; points as pairs (coordinate, value). A law that
 is not of rates alone has ``stretch`` among them: what the coordinate is away from the ``rest`` of the spring."""
 Span = tuple[float, float]
-AT_ONCE = 1e-9
+AT_ONCE = 1e-10
 """[s] Times nearer than this, of one and of their size, are one to steps."""
 FAR = 1e3
 """[m, rad] Beyond all coordinates of a joint."""
