@@ -213,9 +213,21 @@ def test_no_more_is_in_a_tank_than_it_holds_at_the_start_and_when_its_size_is_se
     assert "'tank.fuel.mass' is 40 kg, and the tank holds 36.65" in str(many.faults[1])
 
 
+TABLE = "table = [[10, 0, 0, 0, 1, 1, 1, 0, 0, 0], [50, 0, 0, 0, 2, 2, 2, 0, 0, 0]]"
+
+
+def test_strides_end_where_a_table_bends():
+    model = loads(CRAFT.replace("KIND", "free").replace('shape = "sphere"\nradius = 0.5', TABLE))
+    plant = Plant(model, step="10 ms", integrator="dopri5", tolerance=1e-9)
+    plant["tank.fuel.flow"] = [1.0, 1.0]
+    plant.step(17.0)
+    assert [(one.name, one.rising, one.time) for one in plant.crossings] == [
+        ("tank.fuel.table_2", False, pytest.approx(15.0, abs=1e-9))
+    ]
+
+
 def test_a_table_with_a_negative_moment_is_refused_while_running():
-    table = "table = [[10, 0, 0, 0, 1, 1, 1, 0, 0, 0], [50, 0, 0, 0, 2, 2, 2, 0, 0, 0]]"
-    plant = Plant(loads(CRAFT.replace("KIND", "free").replace('shape = "sphere"\nradius = 0.5', table)), step="10 ms")
+    plant = Plant(loads(CRAFT.replace("KIND", "free").replace('shape = "sphere"\nradius = 0.5', TABLE)), step="10 ms")
     numbers = np.array(plant["tank.fuel.table"])
     numbers[26] = -1.0
     plant["tank.fuel.table"] = numbers

@@ -467,11 +467,12 @@ class _Assembly:
         return moves, loops
 
     def switching_elements(self, x: MX, u: MX, k: MX) -> list[tuple[str, MX]]:
-        """Where force elements switch, by name; nothing is swept where none can."""
+        """Where force elements switch, and tables of tanks bend, by name; nothing is swept where no element can."""
+        corners = [*tanks.corners(self.model, self.layout, x, k)]
         if not any(each.kind.switches for each in self.elements):
-            return []
+            return corners
         system = self.in_joint_frames(self.system(x, u, k, Kernels()), k)
-        return [*self.element_forces(system, u, k).switching(order_n.velocities(system))]
+        return [*corners, *self.element_forces(system, u, k).switching(order_n.velocities(system))]
 
     def element_forces(self, system: System, u: MX, k: MX) -> ElementForces:
         """The force elements of the model, as they are at inputs ``u``."""

@@ -24,6 +24,7 @@ from itertools import pairwise
 from math import nan, pi
 from operator import add
 from sys import float_info
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -40,6 +41,9 @@ from mbdy.engine.order_n.kernels import Kernels, kernel, symbols
 from mbdy.engine.order_n.loop_forces import Closing
 from mbdy.engine.order_n.mass_centre import mass_centre
 from mbdy.engine.order_n.sweeps import BodyMotion, Pose, System
+
+if TYPE_CHECKING:
+    from mbdy.engine.order_n.layout import Layout
 
 NEAR = 1e-12
 """Part of a sphere's content from empty and full within which moments go on along the line of that place: the level of
@@ -196,6 +200,15 @@ def _tabled(form: TankForm, table: SX, m: SX) -> tuple[SX, SX, SX, SX]:
 def _tensor(entries: SX) -> SX:
     """(3, 3) of a table's xx, yy, zz, xy, xz, yz."""
     return spatial.symmetric(ca.vertcat(*(entries[i] for i in (0, 3, 4, 1, 5, 2))), 3)
+
+
+def corners(model: Model, at: Layout, x: MX, k: MX) -> Iterator[tuple[str, MX]]:
+    """Where moments bend by the mass that is left, at rows of tables, by name."""
+    for tank, mass, places in zip(model.tanks, at.tanks, at.tank_constants, strict=True):
+        form = tank_form(tank)
+        for i in range(1, form.rows - 1):
+            row = places.start + form.constants.places("table").start + ROW * i
+            yield f"tank.{tank.name}.table_{i + 1}", x[mass, 0] - k[row]
 
 
 def held(form: TankForm) -> ca.Function:
