@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="shared memory o
 @pytest.fixture
 def ring(tmp_path):
     """A ring under a name of its own, and how rows are written into it as the loop does."""
-    path = FOLDER / f"mbdy-test-{tmp_path.name}"
+    path = FOLDER / f"mbdy-test-{os.getpid()}-{tmp_path.name}"
     path.write_bytes(bytes(HEAD_SIZE + 8 * len(NAMES) * CAPACITY))
     head = np.memmap(path, HEAD, "r+", shape=(1,))
     rows = np.memmap(path, float, "r+", HEAD_SIZE, (CAPACITY, len(NAMES)))
