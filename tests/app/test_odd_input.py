@@ -47,6 +47,7 @@ def _model(command: str, path: str) -> list[str]:
     return [command, path, *(["--controller", "c.fmu"] if command == "ssp" else []), "--json"]
 
 
+@pytest.mark.slow
 def test_odd_models_are_refused(refused):
     assert len(files()) > 200
     for data in files().values():

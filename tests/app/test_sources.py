@@ -92,6 +92,7 @@ def test_a_file_that_is_edited_in_between_has_the_hash_of_what_was_used(model: P
     assert expected(model) != before
 
 
+@pytest.mark.slow
 def test_all_that_is_told_of_a_model_has_its_files(model: Path, mbdy):
     table = Path("inputs.csv")
     table.write_text("time,bus.torque[1]\n0,1\n", encoding="utf-8")

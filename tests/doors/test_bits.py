@@ -25,7 +25,7 @@ INTEGRATORS = {
     "docking": ("rk4", "rosenbrock"), "flexible_four_bar": ("rk4", "rosenbrock"),
 }  # fmt: skip
 """Of systems that are run by others than rk4."""
-SLOW = {*LARGE, "docking", "geared", "boom", "tumblesat", "wing"}
+SLOW = {*LARGE, "docking", "geared", "boom", "tumblesat", "wing", "four_cmg"}
 """The four-bar bends and closes, the satellite has the rest."""
 SIZES = (1e-3, 1 / 60, 0.04, 0.0003, 0.005)
 """[s] Communication steps: of one internal step, of many and of none whole, in turn."""

@@ -51,7 +51,7 @@ CASES = {
                                        (7.0, "loop.dock.closed", False)),
                              ("loop.dock.impulse[4]", "boom.joint.impulse")),
 }  # fmt: skip
-QUICK = {("panel", "kane", "rk4"), ("docking", "kamman", "euler-cromer")}
+QUICK = {("panel", "kane", "rk4")}
 """The others are long: a second opinion's accelerations take a millisecond or two."""
 
 

@@ -211,7 +211,7 @@ each_structure_and_fmu = pytest.mark.parametrize(
     [
         pytest.param(
             structure, door, id=f"{structure.name}-{door}".replace(" ", "_"),
-            marks=pytest.mark.slow if structure.name == "stewart" and door in ADJOINT else (),
+            marks=pytest.mark.slow if structure.name in ("stewart", "two arms") and door in ADJOINT else (),
         )
         for structure in STRUCTURES
         for door in [*FMUS, *EXCHANGE]

@@ -104,7 +104,8 @@ def test_formulations_agree_on_many_random_systems(systems):
 
 
 @pytest.mark.filterwarnings("ignore:.*closed by bending:mbdy.engine.ModelWarning")  # loops of any bodies
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 12))])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
 def test_formulations_agree_on_random_flexible_systems(seed):
     """With and without loops, redundant ones too."""
     model = random_flexible(3000 + seed, motion=seed % 3 == 0).model

@@ -108,7 +108,7 @@ def test_slow_motion_is_right_while_fast_motion_is_not_resolved():
     )
 
 
-@pytest.mark.parametrize("geometry", ["constant", "first-order"])
+@pytest.mark.parametrize("geometry", ["constant", pytest.param("first-order", marks=pytest.mark.slow)])
 def test_linear_equations_are_differentiated_too(geometry):
     ends = [
         Plant(chain(3), step=step, integrator=integrator, dynamics=Linear(geometry=geometry)).step(0.2).values

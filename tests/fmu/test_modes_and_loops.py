@@ -36,7 +36,7 @@ TOTALS = [f"system.{name}[{k}]" for name in ("momentum", "angular_momentum") for
 SYSTEMS = {
     "boom": with_boom, "docking": docking, "four-bar": flexible_four_bar, "rigid": four_bar, "legs": three_legs,
 }  # fmt: skip
-SLOW = [pytest.param(name, marks=pytest.mark.slow) if name in ("legs", "rigid") else name for name in SYSTEMS]
+SLOW = [pytest.param(name, marks=pytest.mark.slow) if name in ("legs", "rigid", "boom") else name for name in SYSTEMS]
 native = only(NATIVE)
 native_3 = only([Flavour("native", "3.0")])
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import fmpy
 import pytest
 
-from flavours import flavours, mostly, one_by_one
+from flavours import one_by_one
 from fmu.client import described, only
 from mbdy.blocks import Plant
 from mbdy.engine.core.build import FLAGS, compiler
@@ -35,7 +35,8 @@ def not_of(prefixes: Sequence[str], objects: Sequence[Path]) -> list[str]:
     return [name for name in names if not name.startswith(tuple(prefixes))]
 
 
-@only(mostly(flavours(kind="native", fmi="2.0"), [one for one in one_by_one() if one.kind == "native"]))
+@pytest.mark.slow
+@only([one for one in one_by_one() if one.kind == "native"])
 def test_sources_of_two_fmus_link_and_run_in_one_program(flavour, tmp_path):
     cc = (*compiler().command, *FLAGS)
     prefixes, objects, asked, rates = [], [], [], []
