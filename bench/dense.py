@@ -69,7 +69,7 @@ class _Dense:
         self.x, self.u = MX.sym("x", self.layout.n_x), MX.sym("u", len(assembly.ports.input_names))
         self.k = MX.sym("k", self.layout.n_k)
         self.system = assembly.system(self.x, self.u, self.k, self.kernels)
-        self.moves = assembly.forced(self.system)
+        self.moves = assembly.forced(self.system, self.u, self.k)
         self.loops = Loops(self.system, self.moves, assembly.closings(self.u, self.k)) if self.model.loops else None
         self.n = self.layout.n_u + self.layout.n_eta
         self.m = sum(loop.size for loop in self.model.loops)
