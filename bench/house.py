@@ -49,7 +49,7 @@ BUILT_SINCE = {
     "elementary functions with the same bits everywhere": 380,
     "many runs at once, in lanes": 1110,
     "files that go to the compiler together": 250,
-    "tables of FMUs, folded": 80,
+    "tables of FMUs, folded": 100,
     "rigs: packets in C and NumPy, what machines are like, figures, pages, recordings, ZeroMQ": 1700,
     "steps by a tolerance, events in them, what acts by itself": 1210,
     "outputs of one's choosing": 650,

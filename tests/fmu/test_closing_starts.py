@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from flavours import Flavour, mostly
+from flavours import Flavour
 from fmu.client import DISCARD, answers, only
 from mbdy.blocks import Plant
 from mbdy.engine import loads
@@ -67,7 +67,7 @@ b.attitude = [0, 1, 0, 0]
 """
 
 
-@only(mostly([Flavour("python", "2.0")], [Flavour("python", "2.0"), NATIVE_2, NATIVE_3]))
+@only([Flavour("python", "2.0"), NATIVE_2, NATIVE_3])
 def test_a_guess_is_what_closing_begins_from(opened, export) -> None:
     """What is given stays to the bit, also where it is set; a guess that is set is given."""
     client, model = opened(export(loads(SLIDER))), loads(SLIDER)

@@ -39,7 +39,10 @@ from mbdy.engine.core.units import (
 )
 from mbdy.engine.model.faults import MbdyError
 
-FLAGS = ("-std=c11", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden", "-fno-math-errno")
+FLAGS = (
+    "-std=c11", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden", "-fno-math-errno",
+    "-fno-asynchronous-unwind-tables",
+)  # fmt: skip
 """What every C file of a model is compiled with; the same for a core and a native FMU, so that they share objects."""
 LINK = () if os.name == "nt" else ("-lm",)
 COMPILER_VARIABLE = "MBDY_CC"

@@ -65,12 +65,12 @@ FILES = tuple(method.file for method in METHODS)
 FOLDER = Path(__file__).parent / "integrators"
 
 
-def sources(*, explicit: bool = False) -> dict[str, str]:
+def sources(*, explicit: bool = False, adaptive: bool = True) -> dict[str, str]:
     """C files by name: all integrators, and ``integrators.c`` with them in the order of their codes.
 
-    ``explicit``: those before the first implicit one alone.
+    ``explicit``: those before the first implicit one alone; without ``adaptive``, those before the first such one.
     """
-    methods = list(takewhile(lambda method: not method.implicit, METHODS)) if explicit else METHODS
+    methods = list(takewhile(lambda one: not (explicit and one.implicit) and (adaptive or not one.adaptive), METHODS))
     some = [*(method.file for method in methods), *(() if explicit else ("lu.h",))]
     files = {name: (FOLDER / name).read_text(encoding="utf-8") for name in sorted(some)}
     lines = ['#include "inside.h"', ""]

@@ -88,11 +88,12 @@ def sources(
     directional: bool = False,
     adjoint: bool = False,
     located: bool = False,
+    adaptive: bool = True,
 ) -> dict[str, str]:
     """The C sources of a core by file name, but for what shows its functions.
 
     ``implicit``, ``directional`` and ``adjoint`` have those derivatives of `mbdy.engine.core.partials` with them,
-    ``located`` what says where laws of effort switch.
+    ``located`` what says where laws of effort switch, ``adaptive`` integrators whose steps adapt.
     """
     schedules = {"model.c": tuple(map(schedule, equations.functions))}
     if directional:
@@ -103,7 +104,7 @@ def sources(
         schedules["jacobian.c"] = partials.implicit(equations)
     if located and equations.switching and equations.switching.indicators:
         schedules["indicators.c"] = (schedule(equations.switching.indicators),)
-    files = {name: text_of(name) for name in FILES} | integrators.sources()
+    files = {name: text_of(name) for name in FILES} | integrators.sources(adaptive=adaptive)
     for name, some in schedules.items():
         files |= generated(some, name)
     return files | {"table.c": table(equations, [one.name for some in schedules.values() for one in some])}

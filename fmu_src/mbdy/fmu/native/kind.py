@@ -79,7 +79,7 @@ def _code(equations: Equations, version: Version, *, implicit: bool) -> Mapping[
         code
         | FILES
         | plant_sources()
-        | sources(equations, implicit=implicit, directional=True, adjoint=version.adjoint)
+        | sources(equations, implicit=implicit, directional=True, adjoint=version.adjoint, adaptive=False)
     )
 
 

@@ -19,6 +19,8 @@ STYLE = (
     "overflow-x:auto}h2{margin-top:2rem}.drawing{overflow:auto;max-height:44rem}"
     ".facts td:first-child{white-space:nowrap}"
 )
+DRAWN = 200
+"""Bodies that a drawing can have to be of use: more are in the table alone."""
 HIDDEN = ("Start values and states that are no outputs", "They are set until initialization ends.")
 TITLES: Mapping[str, tuple[str, str]] = {
     "u": ("Inputs", ""),
@@ -73,9 +75,7 @@ def page(
         f"<style>{STYLE}</style></head><body>", f"<h1>{title}</h1>",
         *_facts(model, step, integrator, fmi, kind, flat),
         "<h2>Bodies and joints</h2>",
-        "<p>From inertial space at the left; ◎ wheels, • nodes, ∿ modes; loops are dashed. A joint's second line says "
-        "how it can be held.</p>",
-        f'<div class="drawing">{drawing(model)}</div>',
+        *(_drawn(model) if len(model.bodies) <= DRAWN else ()),
         *_table(("body", "joint", "on", "mass", "modes", "wheels", "nodes"), map(_body, model.bodies)),
         *_loops(model.loops),
         *_gears(model.gears),
@@ -97,6 +97,15 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]
     yield f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>"
     yield from (f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     yield "</table>"
+
+
+def _drawn(model: Model) -> tuple[str, str]:
+    """The tree as a drawing, and how it is read."""
+    return (
+        "<p>From inertial space at the left; ◎ wheels, • nodes, ∿ modes; loops are dashed. A joint's second line says "
+        "how it can be held.</p>",
+        f'<div class="drawing">{drawing(model)}</div>',
+    )
 
 
 def _facts(model: Model, step: float, integrator: str, fmi: str, kind: str, flat: bool) -> Iterator[str]:

@@ -69,7 +69,7 @@ def svg(model: Model) -> bytes:
     for s in strokes(model):
         (x0, y0), (x1, y1) = s.start, s.end
         parts.append(
-            f'<path d="M{x0:.4f} {y0:.4f}L{x1:.4f} {y1:.4f}" stroke="{s.colour}" stroke-width="{2 * s.radius:.4f}" '
+            f'<path d="M{x0:.3f} {y0:.3f}L{x1:.3f} {y1:.3f}" stroke="{s.colour}" stroke-width="{2 * s.radius:.3f}" '
             'stroke-linecap="round"/>'
         )
     return "\n".join([*parts, "</svg>", ""]).encode()

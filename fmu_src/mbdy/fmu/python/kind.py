@@ -110,7 +110,7 @@ def package(
     Raises `CompilerError` where a compiler refuses the sources or there is none.
     """
     flavour, rows = FLAVOURS[settings.fmi], arrays(table, scalars=settings.flat)
-    plant = sources(equations, implicit=settings.implicit) | plant_sources() | FILES
+    plant = sources(equations, implicit=settings.implicit, adaptive=False) | plant_sources() | FILES
     plant[DOOR] = f"#define PLANT_TABLES\n{text_of(DOOR)}"
     nameless = Identity(token="", step=settings.step, integrator=settings.integrator)
     own = tables(rows, equations)
